@@ -10,8 +10,10 @@
 #include "probe/exchange/connection.h"
 #include "probe/exchange/echo_request.h"
 #include "probe/exchange/exchange.h"
+#include "probe/exchange/path_mtu.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
+#include "probe/link/advice.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"
@@ -93,6 +95,18 @@ static bool is_of_path(const struct echo_session *s, const struct session_limit 
            (l->lost || (l->above + ENCAP_SIZE <= packet && sizes_is_no_mtu(l->largest)));
 }
 
+static void advise_path(struct target *t)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    char *mtus = path_mtu_command(t);
+    results_advise(t->results,
+                   "%s; iblinkinfo %s: look for a link of another MTU, width or speed; perfquery "
+                   "%s %u: lost packets",
+                   mtus, w.diags, w.diags, t->peer->lid);
+    g_free(mtus);
+}
+
 static void report_limit(struct target *t, struct echo_session *s, uint32_t most,
                          const struct session_limit *l)
 {
@@ -104,17 +118,15 @@ static void report_limit(struct target *t, struct echo_session *s, uint32_t most
                       "%u bytes; no echo request over it is answered", most);
         return;
     }
-    results_stage(
-        t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED,
-        of_path
-            ? "iblinkinfo; ibtracert: look for a link of another width, speed or MTU; perfquery: "
-              "lost packets"
-            : "",
-        "%u bytes; echo requests of up to %u are answered; larger ones %s%s", most, l->largest,
-        !l->confirmed                ? "only from time to time"
-        : is_refused(t, s, l->above) ? "do not arrive"
-                                     : "arrive, and their replies do not",
-        of_path ? ": packets are lost on the path" : "");
+    results_stage(t->results, "peer.connection-mtu", of_path ? OUTCOME_FAIL : OUTCOME_NOTED, "",
+                  "%u bytes; echo requests of up to %u are answered; larger ones %s%s", most,
+                  l->largest,
+                  !l->confirmed                ? "only from time to time"
+                  : is_refused(t, s, l->above) ? "do not arrive"
+                                               : "arrive, and their replies do not",
+                  of_path ? ": packets are lost on the path" : "");
+    if (of_path)
+        advise_path(t);
 }
 
 static void report_sizes(struct target *t, struct echo_session *s, uint32_t most,

@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
-#include "probe/exchange/path_errors.h"
+#include "probe/exchange/path_mtu.h"
 #include "probe/exchange/peer.h"
-#include "probe/link/advice.h"
 #include "probe/link/hostclosed.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostseen.h"
@@ -101,6 +100,13 @@ static bool report_unsent(struct target *t, const char *interface, uint32_t byte
     return true;
 }
 
+static void advise_path(struct target *t)
+{
+    char *mtus = path_mtu_command(t);
+    results_advise(t->results, "on the peer: ip link; nft list ruleset; the links: %s", mtus);
+    g_free(mtus);
+}
+
 /* bytes: the MTU of that. */
 static void report_limit(struct target *t, const char *interface, uint32_t bytes, const char *of)
 {
@@ -120,17 +126,12 @@ static void report_limit(struct target *t, const char *interface, uint32_t bytes
                                    : "",
                   ndr ? "this link is NDR, and " KNOWN_NDR " (" KNOWN_NDR_SOURCE "); else: " : "",
                   lost[d]);
-    struct port_words w;
-    advice_name_port(t->link, &w);
     if (ndr)
         return;
     if (over_ud)
         results_advise(t->results, "compare on both hosts: cat /sys/class/net/*/mode; ip link");
     else
-        results_advise(t->results,
-                       "on the peer: ip link; nft list ruleset; links: smpquery %s portinfo %u %u; "
-                       "iblinkinfo %s  # NeighborMTU",
-                       w.diags, t->peer->lid, path_place_of(t, t->peer->lid).port, w.diags);
+        advise_path(t);
 }
 
 /*

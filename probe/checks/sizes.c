@@ -3,6 +3,7 @@
 #include "probe/checks/sizes.h"
 
 #include "probe/exchange/exchange.h"
+#include "probe/exchange/path_mtu.h"
 #include "probe/exchange/peer.h"
 #include "probe/exchange/request.h"
 #include "probe/link/advice.h"
@@ -141,10 +142,10 @@ static void advise_path(struct target *t)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
-    results_advise(t->results,
-                   "ibtracert %s %u %u; iblinkinfo %s: look for a link of another width, speed or "
-                   "MTU",
-                   w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags);
+    char *mtus = path_mtu_command(t);
+    results_advise(t->results, "%s; iblinkinfo %s: look for a link of another MTU, width or speed",
+                   mtus, w.diags);
+    g_free(mtus);
 }
 
 static void report_path(struct target *t, const struct size_limits *s)

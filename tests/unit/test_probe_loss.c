@@ -11,6 +11,8 @@
 
 #include "probe/checks/checks.h"
 #include "probe/checks/path_loss.h"
+#include "probe/exchange/path_mtu.h"
+#include "probe/exchange/peer.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
 
@@ -192,11 +194,44 @@ static void lost_pings_may_be_lost_on_the_path(void **state)
     probe_fixture_forget(&o.checked);
 }
 
+/* By the ports that packets leave by; without the forwarding tables, the way to find them. */
+static void the_mtu_of_each_link_is_asked_for(void **state)
+{
+    static const struct {
+        struct two_switches switches;
+        const char *command;
+    } all[] = {{{.there = true},
+                "for p in '3 1' '70 9' '71 6'; do smpquery -C fake0 -P 1 portinfo $p | grep -i "
+                "mtu; done"},
+               {{.there = true, .tables_are_hidden = true},
+                "ibtracert -C fake0 -P 1 3 7  # the ports; for each: smpquery -C fake0 -P 1 "
+                "portinfo LID PORT"}};
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        struct options options = {.rate = 100000, .timeout_ms = 500};
+        struct checked checked = {.name = (char *)"peer", .verdict = verdict_new(NULL)};
+        struct results results = {.checked = &checked};
+        struct probe_fixture fixture;
+        struct target *target = probe_fixture_make(&fixture, &options, &results);
+        struct fake *fake = g_new0(struct fake, 1);
+        fake_begin(fake, target, NO_FAULT, true);
+        fake->switches = all[i].switches;
+        target->peer->lid = PEER_LID;
+        char *command = path_mtu_command(target);
+        assert_string_equal(command, all[i].command);
+        g_free(command);
+        fake_end(target);
+        g_free(fake);
+        probe_fixture_forget(&checked);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_damaged_cable_is_named),
                                        cmocka_unit_test(without_evidence_no_cable_is_named),
                                        cmocka_unit_test(the_link_between_switches_is_named),
-                                       cmocka_unit_test(lost_pings_may_be_lost_on_the_path)};
+                                       cmocka_unit_test(lost_pings_may_be_lost_on_the_path),
+                                       cmocka_unit_test(the_mtu_of_each_link_is_asked_for)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
