@@ -8,12 +8,12 @@
 #include "probe/checks/connected.h"
 #include "probe/checks/numbers.h"
 #include "probe/checks/path_loss.h"
+#include "probe/checks/ping_path.h"
 #include "probe/checks/ping_sizes.h"
 #include "probe/checks/ping_seen.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostneigh.h"
-#include "probe/link/hostpath.h"
 #include "probe/link/hostping.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/hostclosed.h"
@@ -122,27 +122,6 @@ static void report_unresolved(struct target *t, const char *interface)
                    interface, interface, interface, interface);
 }
 
-enum path { PATH_UNKNOWN, PATH_RIGHT, PATH_OLD };
-
-/* Does the kernel send to the LID where the peer is? */
-static enum path look_at_path(const struct target *t, uint16_t lid)
-{
-    uint16_t now = t->peer->lid;
-    return !lid || !now                                   ? PATH_UNKNOWN
-           : (lid ^ now) >> t->link->transport->facts.lmc ? PATH_OLD
-                                                          : PATH_RIGHT;
-}
-
-static void report_old_path(struct target *t, const char *interface, uint16_t lid)
-{
-    results_stage(
-        t->results, stage, OUTCOME_FAIL, "",
-        "this host's ping is not answered: %s has an old path to the peer, to LID %u, and "
-        "the peer is at LID %u",
-        interface, lid, t->peer->lid);
-    results_advise(t->results, "ip link set %s down; ip link set %s up", interface, interface);
-}
-
 /* Packets of both directions arrive, but ICMP does not. */
 static bool report_filtered(struct target *t, const char *interface, const char *own)
 {
@@ -218,7 +197,7 @@ static char *silent_port_causes(const struct target *t, bool right)
 
 /* The peer must ask the group for this host's address, unless it has it. Free with g_free(). */
 static char *silent_causes(const struct target *t, enum others others, enum local local,
-                           enum path path, bool captured)
+                           enum ping_path path, bool captured)
 {
     const char *here = captured ? "" : "this host filters it; or ";
     if (t->peer->announced && !t->peer->asked)
@@ -353,16 +332,13 @@ static void report_silence(struct target *t, const char *interface, bool capture
             report_unresolved(t, interface);
         return;
     }
-    uint16_t lid = host_path_lid(interface, t->peer->lladdr + LLADDR_GID);
-    enum path path = look_at_path(t, lid);
-    if (path == PATH_OLD) {
-        report_old_path(t, interface, lid);
-        return;
-    }
-    enum local local = ask_local(t, interface);
+    enum ping_path path = ping_path_look(t, interface);
     bool connected = uses_connections(t, interface);
-    if ((connected && report_no_connection(t, interface)) || report_filtered(t, interface, from))
+    if ((path == PATH_OLD && ping_path_report(t, stage, interface, path, captured ? seen : NULL)) ||
+        (connected && report_no_connection(t, interface)) || report_filtered(t, interface, from) ||
+        (!connected && ping_path_report(t, stage, interface, path, captured ? seen : NULL)))
         return;
+    enum local local = ask_local(t, interface);
     char *causes = silent_causes(t, others, local, path, captured);
     results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
                   "it replies to the probe, but not to this host's ping from %s%s%s%s%s", from,

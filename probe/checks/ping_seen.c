@@ -27,7 +27,7 @@ static bool report_dropped_reply(struct target *t, const char *stage, const char
 {
     if (!seen->echo_replies)
         return false;
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
                   UNANSWERED "its replies arrive at %s, and this host drops them: a filter, "
                              "rp_filter, or wrong checksums",
                   interface);
@@ -43,7 +43,7 @@ static bool report_unsent(struct target *t, const char *stage, const char *inter
 {
     if (seen->echo_requests || (!resolved && seen->own_requests))
         return false;
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
                   UNANSWERED "%s does not leave %s: a filter or a queueing discipline of this host "
                              "drops it",
                   resolved  ? "it"
@@ -62,7 +62,7 @@ static bool report_dropped_answer(struct target *t, const char *stage, const cha
 {
     if (resolved || !seen->peer_replies)
         return false;
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
                   UNANSWERED "the peer's %s arrives at %s, and this host drops it: a filter",
                   t->ipv6 ? "neighbour advertisement" : "ARP reply", interface);
     results_advise(t->results,
@@ -94,7 +94,7 @@ static bool report_unanswered(struct target *t, const char *stage, const char *i
 {
     if (!seen->peer_requests || seen->own_replies)
         return false;
-    results_stage(t->results, stage, OUTCOME_INCONCLUSIVE, "",
+    results_stage(t->results, stage, OUTCOME_FAIL, "",
                   UNANSWERED "the peer asks for this host's link-layer address, and this host does "
                              "not answer: %s, or a filter",
                   t->ipv6 ? "the address is of another interface" : "arp_ignore");

@@ -79,7 +79,8 @@ static const char *const lost[] = {
                           "way, or a filter",
     [TO_PEER] = "larger packets to the peer are lost: its MTU is smaller, a filter there drops "
                 "them, or a link on the way has a smaller MTU",
-    [FROM_PEER] = "larger packets from the peer are lost, those to it arrive",
+    [FROM_PEER] = "larger packets from the peer are lost, those to it arrive: a queue or a filter "
+                  "there drops them, or a link on the way has a smaller MTU",
 };
 
 /* The large ping never leaves the interface. */
@@ -103,7 +104,8 @@ static bool report_unsent(struct target *t, const char *interface, uint32_t byte
 static void advise_path(struct target *t)
 {
     char *mtus = path_mtu_command(t);
-    results_advise(t->results, "on the peer: ip link; nft list ruleset; the links: %s", mtus);
+    results_advise(t->results, "on the peer: ip link; tc -s qdisc; nft list ruleset; the links: %s",
+                   mtus);
     g_free(mtus);
 }
 

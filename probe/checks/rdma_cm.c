@@ -8,10 +8,12 @@
 
 #include "probe/checks/checks.h"
 #include "probe/exchange/peer.h"
+#include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/link.h"
+#include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/options.h"
 #include "probe/run/results.h"
@@ -91,12 +93,33 @@ static void advise(struct target *t, const struct cm_trial *trial)
         results_advise(t->results, "at the peer: lsmod | grep ib_cm; rdma system");
 }
 
+/* rdma_cm asks with the Service-ID, the probe without. */
+static bool is_refused_by_service(struct target *t, const struct cm_trial *trial)
+{
+    struct sa_response a;
+    if (trial->step != TRIAL_ROUTE || trial->error != EINVAL ||
+        !transport_can(t->link->transport, CAN_QUERY_SA))
+        return false;
+    bool answers = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
+    sa_response_clear(&a);
+    return answers;
+}
+
 static void report_failure(struct target *t, const struct cm_trial *trial)
 {
     const char *cause = steps[trial->step].cause ? steps[trial->step].cause(trial->error) : NULL;
-    results_stage(t->results, STAGE, outcome_of(t, trial), "", "%s: %s", steps[trial->step].words,
-                  cause ? cause : g_strerror(trial->error));
-    advise(t, trial);
+    bool by_service = is_refused_by_service(t, trial);
+    results_stage(t->results, STAGE, outcome_of(t, trial), "", "%s: %s%s", steps[trial->step].words,
+                  cause ? cause : g_strerror(trial->error),
+                  by_service
+                      ? ", which has a Service-ID, and answers the probe's, which has none: a "
+                        "QoS policy of the subnet manager refuses the service"
+                      : "");
+    if (by_service)
+        results_advise(t->results, "on the SM's host: the QoS policy (OpenSM: "
+                                   "/etc/opensm/qos-policy.conf), and the SM's log");
+    else
+        advise(t, trial);
 }
 
 /* ---- an answer */
@@ -129,7 +152,8 @@ static void report_answer(struct target *t, const struct cm_trial *trial)
 static char *why_not(struct target *t)
 {
     char *interface = host_interface(t->link);
-    struct host_route route = host_route_get(t->ipv6, t->ip, "");
+    bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80; /* on each link */
+    struct host_route route = host_route_get(t->ipv6, t->ip, local && interface ? interface : "");
     GPtrArray *all = host_interfaces(t->link);
     bool same = route.kind == ROUTE_UNKNOWN ||
                 g_ptr_array_find_with_equal_func(all, route.interface, g_str_equal, NULL);

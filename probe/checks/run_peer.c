@@ -19,6 +19,7 @@
 #include "probe/exchange/response_times.h"
 #include "probe/link/counters_stage.h"
 #include "probe/link/hostif.h"
+#include "probe/link/hostports.h"
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 #include "probe/link/wirelog.h"
@@ -186,15 +187,20 @@ static void report_port(struct target *t)
                                            c->interface[0] ? " (" : "", f->device, f->port,
                                            c->interface[0] ? ")" : "");
     /* a device that is there and cannot be opened is something that was not tested */
-    bool undone = limited && !t->yield && !t->run->options->device;
+    bool undone = limited && !t->yield && !t->run->options->device,
+         hidden = limited && host_device_is_hidden(f->device);
     results_stage(t->results, "peer.port", undone ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED,
-                  limited && !t->yield ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe "
-                                         "ib_umad  # or run it as root"
-                                       : "",
+                  hidden && !t->yield ? "rdma system; ip netns list; run it where rdma dev lists "
+                                        "the device"
+                  : limited && !t->yield ? "ls -l /dev/infiniband; modprobe ib_uverbs; modprobe "
+                                           "ib_umad  # or run it as root"
+                                         : "",
                   "through %s, P_Key 0x%04x: %s%s%s", port, t->link->pkey, c->why,
                   c->other_route ? "; the kernel's route does not lead through it" : "",
-                  limited ? "; no RDMA device can be opened, so only address resolution is tested"
-                          : "");
+                  hidden    ? "; its RDMA device is in another network namespace, so only address "
+                              "resolution is tested, and applications here cannot use RDMA"
+                  : limited ? "; no RDMA device can be opened, so only address resolution is tested"
+                            : "");
     g_free(port);
 }
 

@@ -137,9 +137,22 @@ static char *find_cause(struct peer_watch *w)
     return own || target_ended(w->t) ? own : why_silent(w->t);
 }
 
+/* A short silence is over while its cause is looked for: then what was found is none. */
+static bool replies_meanwhile(struct peer_watch *w)
+{
+    enum { SOON_MS = 100 };
+    struct request q = {.any = true, .foreign = true, .grh = w->t->peer->needs_grh};
+    if (!w->t->peer->known || target_ended(w->t))
+        return false;
+    w->options.timeout_ms = SOON_MS; /* set_wait() sets it for the next request */
+    return exchange_run(w->t, &q, 1).outcome == RESPONSE_RECEIVED;
+}
+
 static void note_silence(struct peer_watch *w)
 {
     char *why = find_cause(w);
+    if (why && replies_meanwhile(w))
+        g_clear_pointer(&why, g_free);
     if (!target_ended(w->t))
         watch_note_event(w, CHANGE_SILENT,
                          g_strdup_printf("%s%s%s",

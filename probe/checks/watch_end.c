@@ -128,6 +128,17 @@ static void report_own_side(struct target *t)
     g_free(own);
 }
 
+/* Those that have ended. */
+static void advise_on_silences(struct target *t)
+{
+    struct port_words w;
+    advice_name_port(t->link, &w);
+    results_advise(t->results,
+                   "dmesg, here and on the peer: did a link or an interface go down? ibqueryerrors "
+                   "%s: LinkDowned and errors of the links on the way",
+                   w.diags);
+}
+
 void watch_end(struct peer_watch *w, unsigned at)
 {
     struct target *t = w->t;
@@ -143,6 +154,8 @@ void watch_end(struct peer_watch *w, unsigned at)
                   : silent                         ? OUTCOME_INCONCLUSIVE
                                                    : OUTCOME_PASS,
                   "", "%s", text);
+    if (!silent && w->w.changes[CHANGE_SILENT])
+        advise_on_silences(w->t);
     count_requests(w);
     if (silent)
         explain_silence(t);

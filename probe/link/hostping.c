@@ -160,9 +160,9 @@ bool host_ping_has_reply(const struct ping_request *p)
     return take_reply(p);
 }
 
-struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface)
+/* Frees it if it cannot be sent. */
+static struct ping_request *send_or_free(struct ping_request *p)
 {
-    struct ping_request *p = host_ping_open(ipv6, ip, interface, 0);
     if (!p || send_request(p))
         return p;
     int error = errno;
@@ -170,6 +170,19 @@ struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *in
     g_free(p);
     errno = error;
     return NULL;
+}
+
+struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface)
+{
+    return send_or_free(host_ping_open(ipv6, ip, interface, 0));
+}
+
+struct ping_request *host_ping_send_through(bool ipv6, const uint8_t *ip, const char *interface)
+{
+    struct ping_request *p = host_ping_open(ipv6, ip, interface, 0);
+    if (p)
+        setsockopt(p->fd, SOL_SOCKET, SO_BINDTODEVICE, interface, (socklen_t)strlen(interface) + 1);
+    return send_or_free(p);
 }
 
 void host_ping_port_address(const uint8_t *gid, uint8_t ip[16])

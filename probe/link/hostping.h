@@ -23,6 +23,8 @@ bool host_ping_has_reply(const struct ping_request *p);
  * Sends one echo request (RFC 792, RFC 4443). Returns NULL with errno if it could not be sent.
  */
 struct ping_request *host_ping_send(bool ipv6, const uint8_t *ip, const char *interface);
+/* The same through that interface, whatever the routes say: with it named, none is needed. */
+struct ping_request *host_ping_send_through(bool ipv6, const uint8_t *ip, const char *interface);
 /*
  * The same to the link-local address of the port with that GID, as RFC 4391 §8 makes it of the
  * GUID; an administrator may have removed it.

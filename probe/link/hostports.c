@@ -33,6 +33,15 @@ static GPtrArray *names_in(const char *folder)
     return names;
 }
 
+bool host_device_is_hidden(const char *device)
+{
+    GPtrArray *listed = names_in(DEVICES);
+    bool hidden = *device ? !g_ptr_array_find_with_equal_func(listed, device, g_str_equal, NULL)
+                          : !listed->len;
+    g_ptr_array_unref(listed);
+    return hidden;
+}
+
 /* ---- ports */
 
 static bool read_port(struct host_port *p, const char *device, const char *number)

@@ -20,6 +20,12 @@ struct host_port {
  */
 GArray *host_ports(void);
 
+/*
+ * True if the kernel does not list the device of an IPoIB interface: it is in another network
+ * namespace (rdma(8): netns exclusive). device: its name; "": unknown.
+ */
+bool host_device_is_hidden(const char *device);
+
 struct host_ipoib {
     char name[32];
     char device[64]; /* "": this kernel does not export it */

@@ -143,6 +143,14 @@ static void count(struct host_seen *t, struct view v, const struct sockaddr_ll *
     }
 }
 
+/* A busy interface may fill the socket: then what was not seen may have passed. */
+static bool has_lost(const struct host_seen *t)
+{
+    struct tpacket_stats lost = {0};
+    socklen_t size = sizeof lost;
+    return getsockopt(t->fd, SOL_PACKET, PACKET_STATISTICS, &lost, &size) != 0 || lost.tp_drops;
+}
+
 bool host_seen_close(struct host_seen *t)
 {
     uint8_t bytes[256]; /* the headers */
@@ -158,7 +166,8 @@ bool host_seen_close(struct host_seen *t)
         count(t, (struct view){.p = bytes, .cap = cap, .len = (uint32_t)n}, &of);
         size = sizeof of;
     }
+    bool whole = !has_lost(t);
     close(t->fd);
     t->fd = -1;
-    return true;
+    return whole;
 }

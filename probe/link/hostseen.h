@@ -26,7 +26,9 @@ struct host_seen {
 
 /* Needs CAP_NET_RAW; without it, nothing is captured. */
 void host_seen_open(struct host_seen *t, bool ipv6, const uint8_t *ip, const char *interface);
-/* Counts what has passed, and closes it. Returns false if it was not open. */
+/*
+ * Counts what has passed, and closes it. Returns false if it was not open, or has lost packets.
+ */
 bool host_seen_close(struct host_seen *t);
 
 #endif

@@ -82,6 +82,8 @@ static void count_response(struct run *r, const struct sa_query *q, enum transpo
     unsigned n = q->method == SA_GET_TABLE ? MIN(a->busy, a->timed) : a->timed;
     r->sa.busy += a->busy;
     r->sa.unanswered += result == TRANSPORT_NOTHING;
+    /* to a wrong SM_Key an SA does not respond at all (IBA 15.4.1) */
+    r->sa.lost += result == TRANSPORT_NOTHING && !q->sm_key && !r->sa.limit_ms;
     for (unsigned i = 0; i < n; i++)
         times_add(&r->sa.times, a->took_us[i]);
 }
@@ -208,7 +210,7 @@ static double prompt_ms(struct target *t)
 {
     enum { AGAIN = 3, PROMPT_MS = 100 };
     const struct sa_query q = {.method = SA_GET, .attribute = SA_CLASS_PORT_INFO};
-    uint64_t unanswered = t->run->sa.unanswered;
+    uint64_t unanswered = t->run->sa.unanswered, lost = t->run->sa.lost;
     double prompt = 0;
     for (unsigned i = 0; i < AGAIN && !prompt && !*t->run->stop; i++) {
         struct sa_response a = {.records = g_byte_array_new()};
@@ -219,6 +221,7 @@ static double prompt_ms(struct target *t)
         sa_response_clear(&a);
     }
     t->run->sa.unanswered = unanswered; /* these are given up at once */
+    t->run->sa.lost = lost;
     return prompt;
 }
 

@@ -2,6 +2,9 @@
 /* See sa_times.h. */
 #include "probe/link/sa_times.h"
 
+#include "probe/link/advice.h"
+#include "probe/link/link.h"
+#include "probe/link/transport.h"
 #include "probe/run/results.h"
 #include "probe/run/run.h"
 #include "probe/run/times.h"
@@ -53,6 +56,17 @@ static char *text_of(const struct sa_cache *sa)
     return g_string_free(text, FALSE);
 }
 
+static void advise_on_loss(struct target *t)
+{
+    struct port_words w;
+    uint16_t lid = t->link->transport->facts.sm_lid;
+    advice_name_port(t->link, &w);
+    results_advise(t->results,
+                   "perfquery %s; perfquery %s %u; ibqueryerrors %s: errors of the links to the "
+                   "SM's host; its load, and the SM's log",
+                   w.diags, w.diags, lid, w.diags);
+}
+
 void sa_times_report(struct target *t, const char *stage)
 {
     const struct sa_cache *sa = &t->run->sa;
@@ -60,8 +74,15 @@ void sa_times_report(struct target *t, const char *stage)
         return;
     keep(t);
     char *text = text_of(sa);
-    results_stage(t->results, stage, OUTCOME_NOTED,
-                  sa->busy || sa->slow[0] ? "check the load of the SM's host, and its log" : "",
-                  "%s", text);
+    bool lossy = sa->times.n && sa->lost && !sa->busy && !sa->slow[0];
+    results_stage(t->results, stage, lossy ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED,
+                  lossy                     ? "ibqueryerrors: errors of the links to the SM's host"
+                  : sa->busy || sa->slow[0] ? "check the load of the SM's host, and its log"
+                                            : "",
+                  "%s%s", text,
+                  lossy ? ": packets on the way to it, or back, are lost, or it hangs or has ended"
+                        : "");
+    if (lossy)
+        advise_on_loss(t);
     g_free(text);
 }

@@ -36,6 +36,7 @@ struct sa_cache {
     unsigned slow_ms;       /* how long an SA takes that is always slow; 0: it is not */
     struct latencies times; /* of the answers, busy ones too, each from its own try */
     uint64_t unanswered;    /* queries without an answer in time */
+    uint64_t lost;          /* those without an SM_Key, for which it was waited long */
     uint64_t busy;          /* answers with status busy, to any try */
     char slow[120];         /* text about an SA that responds later than a query waits; "": none */
     bool slow_said;         /* that text was reported */

@@ -126,7 +126,8 @@ bool why_group_to_nobody(struct diagnosis *d);
 bool why_others_limited(struct diagnosis *d);
 /* The same of another group. */
 GHashTable *why_list_members_of(struct diagnosis *d, const uint8_t *mgid);
-/* Another interface of this host (other_rail.c). */
+/* Another interface of this host (other_interface.c, other_rail.c). */
+bool why_on_other_interface(struct diagnosis *d);
 /*
  * One that is up on another port and, as far as the SA says, not on this link. NULL: none. Free
  * with g_free().

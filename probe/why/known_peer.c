@@ -76,10 +76,11 @@ static bool is_unknown_guid(struct diagnosis *d)
     return !d->knows_qpn &&
            diagnosis_holds(
                d,
-               g_strdup_printf("the SA has no port with the GID %s, of whose GUID the address is "
-                               "made: a digit of it is wrong, the cable is out, the host is off, "
-                               "or the adapter was replaced",
-                               d->gid),
+               g_strdup_printf(
+                   "the SA has no port with the GID %s, of whose GUID the address is "
+                   "made: a digit of it is wrong, a cable on the way is out, the host is "
+                   "off, or the adapter was replaced",
+                   d->gid),
                g_strdup("compare the address with ip -6 addr on that host; check the host and its "
                         "cable"));
 }
@@ -87,22 +88,29 @@ static bool is_unknown_guid(struct diagnosis *d)
 bool why_port_gone(struct diagnosis *d)
 {
     char ip[48];
+    struct port_words w;
     text_ip(d->t->ipv6, d->t->ip, ip);
     questions_ask(d);
-    if (d->unknown_port && !d->by_unicast && is_unknown_guid(d))
+    if (!d->unknown_port || d->by_unicast)
+        return false;
+    if (is_unknown_guid(d))
         return true;
-    return d->unknown_port && !d->by_unicast &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf("the SA has no port with the GID %s, which this host "
-                               "has for the address: the cable is out, the host is "
-                               "off, or the adapter was replaced",
-                               d->gid),
-               d->interface && d->knows_qpn
-                   ? g_strdup_printf("check the host and its cable; if the adapter was replaced: "
-                                     "ip neigh del %s dev %s",
-                                     ip, d->interface)
-                   : g_strdup("check the host and its cable"));
+    advice_name_port(d->t->link, &w);
+    char *look = g_strdup_printf("check the host and its cable; iblinkinfo %s: is a link between "
+                                 "switches out?",
+                                 w.diags);
+    diagnosis_holds(
+        d,
+        g_strdup_printf("the SA has no port with the GID %s, which this host has for the address: "
+                        "its cable, or one between switches, is out, the host is off, or the "
+                        "adapter was replaced",
+                        d->gid),
+        d->interface && d->knows_qpn
+            ? g_strdup_printf("%s; if the adapter was replaced: ip neigh del %s dev %s", look, ip,
+                              d->interface)
+            : g_strdup(look));
+    g_free(look);
+    return true;
 }
 
 bool why_not_in_group(struct diagnosis *d)

@@ -149,7 +149,7 @@ bool why_one_is_silent(struct diagnosis *d)
                         r.silent_lid, name,
                         r.manager_answers
                             ? "packets to groups do not reach it, what it sends over UD is lost "
-                              "or has a wrong P_Key or Q_Key, or it filters IP; its kernel answers "
+                              "or has a wrong P_Key or Q_Key, or it filters ND; its kernel answers "
                               "a connection request"
                             : "its host hangs, or packets to it or from it are lost; else no host "
                               "has the address"),

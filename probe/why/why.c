@@ -229,6 +229,7 @@ static const struct cause causes[] = {
     {"no packet comes back from the peer's port", why_nothing_back, PEER_KNOWN, CAN_QUERY_SA},
     {"this port is a limited member, and so are others", why_others_limited, LINK_OPEN,
      CAN_QUERY_SA},
+    {"it is on the link of another interface", why_on_other_interface, LINK_OPEN, 0},
     {"no host replies through this interface", why_other_network, LINK_OPEN, 0},
     {"packets to the group do not reach the peer", why_member_has_it, LINK_OPEN,
      CAN_QUERY_SA | HAS_OWN_QP},

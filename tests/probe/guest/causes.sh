@@ -17,19 +17,20 @@ for i in 1 2 3; do six $i $((i+1)); done
 
 # ---- this host
 
-filtered() { drop 1 ingress protocol arp matchall; fabric_on 1 ip neigh flush dev ib1; why peer.ping "^inconclusive .*the peer's ARP reply arrives at ib1, and this host drops it: a filter" 2 --why 10.0.0.3; local s=$?; drop_none 1; return $s; }
+filtered() { drop 1 ingress protocol arp matchall; fabric_on 1 ip neigh flush dev ib1; why peer.ping "^fail .*the peer's ARP reply arrives at ib1, and this host drops it: a filter" 1 --why 10.0.0.3; local s=$?; drop_none 1; return $s; }
 try "this host filters ARP" filtered
-unsent() { drop 1 egress protocol ip matchall; why peer.ping '^inconclusive .*: it does not leave ib1: a filter or a queueing discipline of this host' 2 --why 10.0.0.3; local s=$?
-    why peer.ping 'it does not leave ib1' 2 --count 2 10.0.0.3; s=$((s+$?)); drop_none 1; return $s; }
+unsent() { drop 1 egress protocol ip matchall; why peer.ping '^fail .*: it does not leave ib1: a filter or a queueing discipline of this host' 1 --why 10.0.0.3; local s=$?
+    why peer.ping 'it does not leave ib1' 1 --count 2 10.0.0.3; s=$((s+$?)); drop_none 1; return $s; }
 try "this host filters what it sends" unsent
-dropped() { drop 1 ingress protocol ipv6 matchall; fabric_on 1 ip -6 neigh flush dev ib1; why peer.ping "the peer's neighbour advertisement arrives at ib1, and this host drops it" 2 --why fd00::3; local s=$?; drop_none 1
-    drop 1 ingress protocol ip matchall; why peer.ping 'its replies arrive at ib1, and this host drops them' 2 --why 10.0.0.3; s=$((s+$?)); drop_none 1; return $s; }
+dropped() { drop 1 ingress protocol ipv6 matchall; fabric_on 1 ip -6 neigh flush dev ib1; why peer.ping "the peer's neighbour advertisement arrives at ib1, and this host drops it" 1 --why fd00::3; local s=$?; drop_none 1
+    drop 1 ingress protocol ip matchall; why peer.ping 'its replies arrive at ib1, and this host drops them' 1 --why 10.0.0.3; s=$((s+$?)); drop_none 1; return $s; }
 try "this host filters what arrives" dropped
 # A request of this host's kernel for the peer's address would tell the peer that of this host: so its entry is permanent.
-silent_arp() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr "$(ip -n n1 neigh show 10.0.0.3 dev ib1 | sed 's/.*lladdr \([^ ]*\).*/\1/')"; fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=8; fabric_on 2 ip neigh flush dev ib2; why peer.ping "the peer asks for this host's link-layer address, and this host does not answer: arp_ignore" 2 --why 10.0.0.3; local s=$?
+silent_arp() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent lladdr "$(ip -n n1 neigh show 10.0.0.3 dev ib1 | sed 's/.*lladdr \([^ ]*\).*/\1/')"; fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=8; fabric_on 2 ip neigh flush dev ib2; why peer.ping "the peer asks for this host's link-layer address, and this host does not answer: arp_ignore" 1 --why 10.0.0.3; local s=$?
     fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=0; ip -n n1 neigh del 10.0.0.3 dev ib1; fresh; return $s; }
 try "this host answers no ARP request" silent_arp
-lossy_queue() { tc -n n1 qdisc add dev ib1 root netem loss 50%; why peer.ping "is answered only sometimes\|does not leave ib1\|answers TCP" 2 --why 10.0.0.3; local s=$?; tc -n n1 qdisc del dev ib1 root; return $s; }
+# By chance none of the first pings leaves.
+lossy_queue() { tc -n n1 qdisc add dev ib1 root netem loss 50%; why peer.ping "is answered only sometimes\|answers TCP" 2 --why 10.0.0.3 || why peer.ping "does not leave ib1" 1 --why 10.0.0.3; local s=$?; tc -n n1 qdisc del dev ib1 root; return $s; }
 try "a queueing discipline of this host drops half" lossy_queue
 foreign() { ip -n n1 addr add 172.30.9.1/32 dev lo; ip -n n1 route replace 10.0.0.0/24 dev ib1 src 172.30.9.1; why peer.ping "its route sends from 172.30.9.1, an address of lo and not of ib1" 2 --why 10.0.0.3; local s=$?
     ip -n n1 route replace 10.0.0.0/24 dev ib1 src 10.0.0.2; ip -n n1 addr del 172.30.9.1/32 dev lo; fresh; return $s; }
@@ -72,6 +73,18 @@ behind() { ip netns add far; ip -n n3 link add v3 type veth peer name far0 netns
     why peer.no-reply '^inconclusive no such host, or it is off: .* or it is behind a router, and the prefix' 2 --why 10.5.0.8; s=$((s+$?))
     fabric_on 3 sysctl -qw net.ipv4.ip_forward=0 net.ipv4.conf.all.arp_ignore=0; ip -n n1 addr del 10.0.0.2/8 dev ib1; ip netns del far; return $s; }
 try "the address is behind a router, by this host's prefix it is not" behind
+
+# The SA's answer to the kernel's PathRecord query has the LID 0x30, where nobody is.
+old_path() { fabric_rewrite s0.2 'if data+1=03 if data+3=81 if data+16=0035 if data+72=0011750000000120 set data+96=0030'; ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; fabric_on 1 ping -c 1 -W 1 10.0.0.3; fabric_rewrite s0.2 off
+    why peer.ping "^fail this host's ping is not answered: \(the probe's ping from the same address arrives at LID $((16#$(lid_of 2))); so ib1 has\|ib1 has\) an old path" 1 --why 10.0.0.3; local s=$?
+    ip -n n1 link set ib1 down; ip -n n1 link set ib1 up; fabric_link 1 ib1; six 1 2; fresh || s=1; return $s; }
+try "this host has an old path to the peer" old_path
+child() { ip -n n$1 link add link ib$1 name ib$1.8001 type ipoib pkey 0x8001; ip -n n$1 link set ib$1.8001 up; ip -n n$1 addr add $2/24 dev ib$1.8001; fabric_link $1 ib$1.8001; }
+other_link() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; { echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x0001, ipoib : ALL=full;'; } > /tmp/partitions; fabric_sm -P /tmp/partitions || return 1; fabric_until grep -qi 8001 -r /sys/class/infiniband/vqib2/ports/1/pkeys; fabric_until grep -qi 8001 -r /sys/class/infiniband/vqib1/ports/1/pkeys
+    child 1 10.1.0.2; child 2 10.1.0.3; ip -n n2 addr add 10.0.0.33/24 dev ib2.8001; fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1; fresh
+    why peer.no-reply '^inconclusive it is on the link of another interface: asked for there, it replies: at ib1.8001 (P_Key 0x8001), and not at ib1, .* -> ipoib-probe -d ib1.8001 10.0.0.33' 2 --why 10.0.0.33; local s=$?
+    fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=0; for i in 1 2; do ip -n n$i link del ib$i.8001; done; fresh || s=1; return $s; }
+try "the address is on another interface's link" other_link
 
 # ---- the tables of the switch
 
