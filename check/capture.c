@@ -31,8 +31,8 @@ struct sink {
 };
 
 /*
- * The first report of a suspicion, in its frame, is a comment of the frame; only the second one
- * counts, when the frame has been written.
+ * The first report of a suspicion, or of a finding that is held, in its frame, is a comment of the
+ * frame; only the second one counts, when the frame has been written.
  */
 static void deliver_finding(const struct sink *sink, uint32_t frame, const struct finding *f)
 {
@@ -258,6 +258,7 @@ bool check_capture(struct checked *out, const char *path, const struct check_set
     struct analysis *analysis = analysis_new(fabric, by->annotation ? annotate_event : NULL,
                                              by->annotation);
     checker_count_passes(checker, verdict_passes(out->verdict));
+    checker_hold(checker);
     checker_watch_packets(checker, analyse_packet, analysis);
     struct reading_progress *progress = progress_new(name, file);
     const struct checking c = {out, file, fabric, checker, by->annotation, progress};

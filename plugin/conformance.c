@@ -61,7 +61,7 @@ static uint32_t packet_begin; /* offset of the current packet in its frame */
 static void store_finding(void *user _U_, uint32_t frame, const struct finding *f)
 {
     verdict_add(verdict, frame, f);
-    /* a suspicion is shown in its frame; when it stands, that frame has passed */
+    /* a suspicion, or what is held, is shown in its frame; when it stands, that frame has passed */
     if (f->outcome != OUTCOME_INCONCLUSIVE && f->outcome != OUTCOME_UNPROVED && !f->stands)
         finding_store_add(frame, packet_begin, f);
 }
@@ -128,6 +128,7 @@ static void conformance_open(void)
     verdict = verdict_new(NULL);
     checker = checker_new(state_fabric(), known, store_finding, NULL);
     checker_count_passes(checker, verdict_passes(verdict));
+    checker_hold(checker);
 }
 
 static void conformance_close(void)

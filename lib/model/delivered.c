@@ -58,6 +58,11 @@ uint64_t delivered_twice(const struct delivered *d, uint32_t *frame)
 
 /* ---- clocks */
 
+bool delivered_is_late(int64_t after_ns)
+{
+    return after_ns >= ORDER_MS * (int64_t)NS_PER_MS;
+}
+
 static void see_late(struct delivered *d, const struct packet *p, int64_t after_ns)
 {
     enum { SAME_NS = 5 * NS_PER_MS };
@@ -92,6 +97,6 @@ void delivered_see(struct delivered *d, const struct packet *p, int64_t after_ns
         see_to_port(d, p);
     else
         see_to_group(d, p);
-    if (p->copy_of && after_ns >= ORDER_MS * (int64_t)NS_PER_MS)
+    if (p->copy_of && delivered_is_late(after_ns))
         see_late(d, p, after_ns);
 }

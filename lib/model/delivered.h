@@ -31,6 +31,9 @@ struct delivered {
 /* The next packet that has a digest. after_ns: a copy comes so much after its packet. */
 void delivered_see(struct delivered *d, const struct packet *p, int64_t after_ns);
 
+/* Does a copy come later than two packets may be swapped? */
+bool delivered_is_late(int64_t after_ns);
+
 /* How many copies of packets to groups did the link have, if others came once? frame: the first. */
 uint64_t delivered_twice(const struct delivered *d, uint32_t *frame);
 /* How many copies came the same time later, if nearly all did? */

@@ -414,12 +414,25 @@ static void count_direction(struct fabric *f, const struct ib_packet *ib)
     f->one_dlid = is_first || f->one_dlid == ib->dlid ? ib->dlid : 0;
 }
 
+/* Such a copy has come. Copies of MADs are judged by themselves (model/reversal.h). */
+static void note_two_clocks(struct fabric *f, const struct packet *p)
+{
+    uint32_t frame;
+    if (!order_has_copies(&f->facts.order) && delivered_late(&f->delivered, &frame))
+        order_of_two_clocks(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));
+}
+
 static void count_copied(struct fabric *f, const struct packet *p)
 {
     struct copied *c = &f->copied[copied_kind(&p->ib)];
     c->packets++;
-    delivered_see(&f->delivered, p, p->copy_of ? p->at.ns - f->copied_ns : 0);
-    if (!p->copy_of || p->may_be_sent_again)
+    int64_t after_ns = p->copy_of ? p->at.ns - f->copied_ns : 0;
+    delivered_see(&f->delivered, p, after_ns);
+    if (!p->copy_of)
+        return;
+    if (delivered_is_late(after_ns))
+        note_two_clocks(f, p);
+    if (p->may_be_sent_again)
         return;
     c->copies++;
     if (!f->first_copy)

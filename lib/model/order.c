@@ -48,10 +48,20 @@ void order_merge(struct order *o, uint16_t from, uint16_t to)
         o->now = slot(to);
 }
 
+static void reverse(struct order *o, struct order_subnet *s)
+{
+    s->reversed = true;
+    s->reversed_ns = o->clocks.ns;
+}
+
 void order_reversed(struct order *o)
 {
-    o->subnets[o->now].reversed = true;
-    o->subnets[o->now].reversed_ns = o->clocks.ns;
+    reverse(o, &o->subnets[o->now]);
+}
+
+void order_of_two_clocks(struct order *o, uint16_t subnet)
+{
+    reverse(o, &o->subnets[slot(subnet)]);
 }
 
 void order_copied(struct order *o, uint16_t subnet)
@@ -59,13 +69,22 @@ void order_copied(struct order *o, uint16_t subnet)
     o->subnets[slot(subnet)].copied = true;
 }
 
-bool order_is_reversed(const struct order *o)
+static bool is_reversed(const struct order *o, const struct order_subnet *s)
 {
-    const struct order_subnet *s = &o->subnets[o->now];
     int64_t range = (int64_t)CLOCKS_SECONDS * NANOSECONDS, ns;
     if (!s->reversed || __builtin_sub_overflow(o->clocks.ns, s->reversed_ns, &ns))
         return s->reversed;
     return ns <= range && ns >= -range;
+}
+
+bool order_is_reversed(const struct order *o)
+{
+    return is_reversed(o, &o->subnets[o->now]);
+}
+
+bool order_is_reversed_on(const struct order *o, uint16_t subnet)
+{
+    return is_reversed(o, &o->subnets[slot(subnet)]);
 }
 
 /* Was the last frame captured at most so long after this one, as far as the clocks show? */

@@ -82,10 +82,18 @@ static inline uint32_t order_window(const struct order *o)
 void order_reversed(struct order *o);
 
 /*
- * Did order_reversed() record a frame of this subnet of the last CLOCKS_SECONDS? Then it seems to
+ * Record that the packets of this subnet are in the order of two clocks: what one capture point has
+ * comes to be captured again later, by the other one (model/delivered.h).
+ */
+void order_of_two_clocks(struct order *o, uint16_t subnet);
+
+/*
+ * Did these two record a frame of this subnet of the last CLOCKS_SECONDS? Then it seems to
  * be merged from two machines with different clocks, and its order proves nothing.
  */
 bool order_is_reversed(const struct order *o);
+/* The same of a subnet. */
+bool order_is_reversed_on(const struct order *o, uint16_t subnet);
 
 /*
  * Record that a MAD of this subnet was captured twice: two capture points see it. Then the frames

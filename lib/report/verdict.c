@@ -229,7 +229,7 @@ static inline bool is_counted(const struct verdict *v, enum rule_number rule)
 static inline void add_outcome(struct verdict *v, uint32_t frame, const struct finding *f,
                                const struct verdict_evidence *e)
 {
-    bool may_fall = f->outcome == OUTCOME_SUSPECTED && !f->stands;
+    bool may_fall = f->held || (f->outcome == OUTCOME_SUSPECTED && !f->stands);
     if (may_fall || !is_counted(v, f->rule))
         return;
     v->counts[f->rule][outcome_of(f)]++;

@@ -132,8 +132,8 @@ const struct unseen *verdict_unseen(const struct verdict *v);
 
 /*
  * Adds a finding in frame number frame (0: no frame). Findings of level MAY are dropped, because a
- * permission cannot be violated, and suspicions that do not stand (yet). A failure of a rule of
- * level INFO or DRAFT is added as noted.
+ * permission cannot be violated, and what is held or suspected and does not stand (yet). A failure
+ * of a rule of level INFO or DRAFT is added as noted.
  */
 void verdict_add(struct verdict *v, uint32_t frame, const struct finding *f);
 

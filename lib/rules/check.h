@@ -62,7 +62,14 @@ struct finding {
     bool by_flow;          /* OUTCOME_SUSPECTED: other_frame is the first one of its flow instead */
     const uint64_t *value; /* the observed number, of which `actual` is the text; NULL: none */
     const char *name;      /* what the number is, if findings of the rule have several; or NULL */
-    bool stands;           /* OUTCOME_SUSPECTED: at the end of the capture; false: in its frame */
+    /*
+     * OUTCOME_SUSPECTED: at the end of the capture; false: in its frame. OUTCOME_FAIL and
+     * OUTCOME_DEVIATION: one that was held stands
+     */
+    bool stands;
+    /* a packet may follow that shows that the capture's order is wrong; it does not count yet */
+    bool held;
+    uint32_t proved_frame; /* of one that was held and stands: the frame that proved it */
 };
 
 /* Larger numbers are not exact in every reader of JSON (RFC 8259 section 6), and are only text. */
@@ -110,7 +117,7 @@ struct reported;
  * checked in its copy (model/subnet.h), or NULL; of its bytes, a finding shows those that are in
  * the packet. doubt: why failures are not proved, which makes them inconclusive, or nothing if they
  * are known deviations; NULL: they are proved. value: the observed number; NULL: the finding is
- * about no number. name: struct finding.
+ * about no number. name, held, proved_frame (0: none): struct finding.
  */
 struct reporter {
     void (*report)(void *user, const struct finding *f);
@@ -128,6 +135,8 @@ struct reporter {
     const char *doubt;
     const uint64_t *value;
     const char *name;
+    bool held;
+    uint32_t proved_frame;
 };
 
 /* ---- checks of a single packet */

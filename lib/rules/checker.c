@@ -74,6 +74,11 @@ void checker_count_passes(struct checker *c, uint64_t *passes)
     c->passes = passes;
 }
 
+void checker_hold(struct checker *c)
+{
+    claims_hold(c->claims);
+}
+
 void checker_watch_packets(struct checker *c, checker_watch *watch, void *user)
 {
     c->watch = watch;
@@ -187,13 +192,15 @@ static void report_failure(struct checker *c, const struct finding *f)
         report_unknown(c, f, undecided);
         return;
     }
-    const struct sender sender = sender_of(fabric_facts(c->fabric), c->packet);
+    struct sender sender;
     struct finding failed = *f;
     failed.outcome = reason ? OUTCOME_DEVIATION : OUTCOME_FAIL;
     failed.reason = reason ? reason : f->reason;
-    if (!failed.sender)
+    if (!failed.sender) {
+        sender = sender_of(fabric_facts(c->fabric), c->packet);
         failed.sender = &sender;
-    c->report(c->user, c->frame, &failed);
+    }
+    c->report(c->user, f->proved_frame ? f->proved_frame : c->frame, &failed);
 }
 
 __attribute__((noinline)) static void report_violation(struct checker *c, const struct finding *f)
@@ -464,12 +471,23 @@ static bool is_ipoib_copy(const struct packet *p)
            p->classification.class == PAYLOAD_FRAGMENT || (cm && packet_cm_is_ipoib(p, cm));
 }
 
+/* The next packet is p. */
+static void settle_claims(struct checker *c, const struct packet *p)
+{
+    struct reporter r = reporter(c, NULL, 0);
+    const struct check_context s = {&r, fabric_facts(c->fabric), p, NULL, c->claims, NULL};
+    c->packet = NULL;
+    claims_settle(&s);
+}
+
 bool checker_packet(struct checker *c, const struct packet *p, const struct events *e)
 {
     struct reporter r = reporter(c, p->bytes.p, p->at.interface);
     struct suspicions *suspicions = c->muted ? NULL : c->suspicions;
     struct check_context s = {&r, fabric_facts(c->fabric), p, e, c->claims, suspicions};
     c->frame = p->at.frame;
+    if (claims_are_held(c->claims))
+        settle_claims(c, p);
     c->packet = p;
     if (packet_lacks_ib(p))
         return check_without_ib(&r, p);

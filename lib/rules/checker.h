@@ -57,6 +57,12 @@ void checker_mark(struct checker *c, bool is_marked);
  */
 void checker_count_passes(struct checker *c, uint64_t *passes);
 
+/*
+ * Reports each proved claim twice: as one that is held, in its frame, and as one that stands, if no
+ * packet of the next second shows that the order of the capture is wrong. Only the second counts.
+ */
+void checker_hold(struct checker *c);
+
 /* Callback: a packet of checker_frame(), after its checks, and what the model learnt from it. */
 typedef void checker_watch(void *user, const struct packet *p, const struct events *e);
 void checker_watch_packets(struct checker *c, checker_watch *watch, void *user);

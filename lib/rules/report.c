@@ -149,8 +149,8 @@ bool is_reported(const struct reporter *r, enum rule_number rule, const struct e
 }
 
 /* Apart, so that it takes no registers from the many passes that need no look into the cache. */
-__attribute__((noinline)) static void forget_reported(const struct reporter *r,
-                                                      enum rule_number rule, const struct entity *s)
+__attribute__((noinline)) void forget_reported(const struct reporter *r, enum rule_number rule,
+                                               const struct entity *s)
 {
     struct entry *e = find_entry(r->reported, entity_hash(r, rule, s));
     if (e && !reporter_is_corrupt(r))
@@ -273,7 +273,10 @@ static void report_finding(const struct reporter *r, enum rule_number rule, enum
                         .frame = r->frame,
                         .doubt = r->doubt,
                         .value = r->value,
-                        .name = r->name};
+                        .name = r->name,
+                        .held = r->held,
+                        .stands = r->proved_frame != 0,
+                        .proved_frame = r->proved_frame};
     r->report(r->user, &f);
 }
 

@@ -118,6 +118,7 @@ bool entity_same(const struct entity *a, const struct entity *b);
  */
 void report_pass_about(const struct reporter *r, enum rule_number rule, const struct entity *s)
     __attribute__((nonnull(3)));
+void forget_reported(const struct reporter *r, enum rule_number rule, const struct entity *s);
 bool is_new(const struct reporter *r, enum rule_number rule, const struct entity *s, uint64_t value)
     __attribute__((nonnull(3)));
 bool is_reported(const struct reporter *r, enum rule_number rule, const struct entity *s,

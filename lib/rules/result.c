@@ -29,7 +29,7 @@ void describe_qpn(const struct check_context *s, const struct result *r, char *e
 static const char *why_misplaced(const struct check_context *s)
 {
     if (order_is_reversed(&s->f->order))
-        return "a response was captured before its request, or a request a second time later: the "
+        return "a response was captured before its request, or packets a second time later: the "
                "capture is in the order of two clocks or capture points";
     return s->e->sender_seen == SEEN_LATE
                ? "the queue pair sent the datagram earlier: the facts may have changed since"

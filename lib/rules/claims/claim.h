@@ -33,6 +33,16 @@ void claims_decide_sa(const struct check_context *s);
 /* The current packet is a copy (model/copies.h). */
 void claims_decide_copy(const struct check_context *s);
 /*
+ * Claims that a packet proved are held for a second: a copy of the claim's packet that comes later
+ * than two packets may be swapped, or copies that all come so late, show that two capture points
+ * with different clocks were merged (model/order.h). Then the order of the claim's packet and of
+ * the others proves nothing, and the claim is OUTCOME_UNPROVED.
+ */
+void claims_hold(struct claims *c);
+bool claims_are_held(const struct claims *c);
+/* The next packet comes: reports those that stand, or were held without reason. */
+void claims_settle(const struct check_context *s);
+/*
  * The capture ends here: reports what still waits, as OUTCOME_UNPROVED, once. It goes on
  * waiting: in a live capture, later packets may still decide it. The context has no packet.
  */

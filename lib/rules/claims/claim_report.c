@@ -69,11 +69,35 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
     f->is_unproved = true;
 }
 
-void claim_report_proved(const struct check_context *s, const struct claim *f)
+static void report_proved(const struct reporter *r, const struct claim *f)
 {
     char expected[sizeof f->expected + 24];
-    const struct reporter r = reporter_of(s, f);
     snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
-    if (is_new(&r, f->rule, &f->about, f->value))
-        report_fail_about(&r, f->rule, &f->about, NULL, 0, expected, f->actual);
+    report_fail_about(r, f->rule, &f->about, NULL, 0, expected, f->actual);
+}
+
+bool claim_report_proved(const struct check_context *s, const struct claim *f, bool held)
+{
+    struct reporter r = reporter_of(s, f);
+    if (!is_new(&r, f->rule, &f->about, f->value))
+        return false;
+    r.held = held;
+    report_proved(&r, f);
+    return true;
+}
+
+void claim_report_standing(const struct check_context *s, const struct claim *f)
+{
+    struct reporter r = reporter_of(s, f);
+    r.proved_frame = f->proved_frame;
+    report_proved(&r, f);
+}
+
+/* It may be reported again, of another packet. */
+void claim_withdraw(const struct check_context *s, const struct claim *f, const char *why)
+{
+    struct reporter r = reporter_of(s, f);
+    r.interface = f->port->interface;
+    forget_reported(&r, f->rule, &f->about);
+    report_unproved(&r, f->rule, &f->about, f->expected, f->actual, why);
 }

@@ -23,6 +23,7 @@ struct claim {
     bool sa_is_complete;       /* no packet of the SA's GSI is missing */
     bool lacks_copy;           /* a copy of its packet must come too */
     bool is_unproved;          /* reported as OUTCOME_UNPROVED */
+    bool is_late;              /* its packet was captured again, later than two may be swapped */
     struct resolution request; /* FACT_AT_DATAGRAM: a datagram of this requester decides it */
     const struct group *group_of_member; /* FACT_AT_MEMBER: the port shows its parameters */
     enum rule_number rule;
@@ -32,6 +33,9 @@ struct claim {
     bool has_number;  /* value is the observed number */
     const char *name; /* struct finding */
     uint32_t frame;
+    int64_t ns;
+    uint32_t proved_frame; /* it is held since this frame; 0: it is not */
+    int64_t proved_ns;
     struct sender sender;
     struct port to; /* destination of the packet, with its QP */
     uint32_t qpn;
@@ -40,13 +44,19 @@ struct claim {
 };
 
 struct claims {
-    struct claim *all; /* array of CLAIMS_MAX; NULL: not used so far */
-    unsigned next, waiting;
+    struct claim *all;      /* array of CLAIMS_MAX; NULL: not used so far */
+    unsigned next, waiting; /* waiting: those that are held too */
+    unsigned held;
+    bool holds;
     struct undone *undone;
 };
 
-/* The next claim that waits, the oldest first; NULL: no further one. at: 0 at first. */
+/* The next claim that waits and is not held, the oldest first; NULL: no further one. at: 0 at
+ * first. */
 struct claim *claims_next(struct claims *c, unsigned *at);
+
+/* Makes room: the claim that was held first stands. False: none is held. */
+bool claims_end_first_held(const struct check_context *s);
 
 /* Does a packet since the claim's explain what the claim says? */
 bool claim_is_explained(const struct check_context *s, const struct claim *f);
@@ -55,6 +65,9 @@ bool claim_is_explained_by_request(const struct check_context *s, const struct c
 
 /* Reports a claim that nothing has decided, once. ending: why. */
 void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending);
-void claim_report_proved(const struct check_context *s, const struct claim *f);
+/* Returns false if it was reported before. held: it may be withdrawn. */
+bool claim_report_proved(const struct check_context *s, const struct claim *f, bool held);
+void claim_report_standing(const struct check_context *s, const struct claim *f);
+void claim_withdraw(const struct check_context *s, const struct claim *f, const char *why);
 
 #endif

@@ -57,11 +57,14 @@ static struct claim *free_slot(struct claims *c)
     return NULL;
 }
 
-static void add_claim(struct claims *c, const struct claim *f)
+static void add_claim(const struct check_context *s, const struct claim *f)
 {
+    struct claims *c = s->claims;
     if (!c->all)
         c->all = g_new0(struct claim, CLAIMS_MAX);
     struct claim *slot = free_slot(c);
+    if (!slot && claims_end_first_held(s))
+        slot = free_slot(c);
     if (!slot) {
         undone_refuse(c->undone, UNDONE_WAITING);
         return;
@@ -75,7 +78,7 @@ struct claim *claims_next(struct claims *c, unsigned *at)
 {
     while (c->waiting && *at < CLAIMS_MAX) {
         struct claim *f = &c->all[(c->next + (*at)++) % CLAIMS_MAX];
-        if (!f->port)
+        if (!f->port || f->proved_frame)
             continue;
         f->port = endport_of(f->port);
         return f;
@@ -124,6 +127,7 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .has_number = s->r->value != NULL,
                           .name = s->r->name,
                           .frame = p->at.frame,
+                          .ns = p->at.ns,
                           .sender = sender_of(s->f, p),
                           .to = p->dst,
                           .qpn = p->ib.dqpn,
@@ -152,5 +156,5 @@ void claims_add(const struct check_context *s, const struct result *r, const str
     g_strlcpy(f.expected, expected, sizeof f.expected);
     g_strlcpy(f.actual, actual, sizeof f.actual);
     if (!packet_is_corrupt(s->p) && !is_waiting(s->claims, &f))
-        add_claim(s->claims, &f);
+        add_claim(s, &f);
 }

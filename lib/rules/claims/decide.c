@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/copies.h"
 #include "rules/claims/claim_state.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
+#include "wire/nanoseconds.h"
 
 /*
  * What the member shows about the group's parameters. SAME: they are the same as in the packet of
@@ -43,15 +45,37 @@ static enum settled settled_by(const struct check_context *s, const struct claim
     return whole && same_port ? PROVED : UNPROVED;
 }
 
+static const char two_clocks[] = "the capture is in the order of two clocks or capture points";
+
 /* Why a claim is not proved although its packet has come; NULL: it is. */
 static const char *why_unproved(const struct check_context *s, const struct claim *f,
                                 enum settled decision)
 {
     if (decision != PROVED)
         return "a packet before it may be missing";
-    if (order_is_reversed(&s->f->order))
-        return "the capture is in the order of two clocks or capture points";
+    if (f->is_late || order_is_reversed(&s->f->order))
+        return two_clocks;
     return facts_are_undone(s, f->rule) ? "a table of the checker was full" : NULL;
+}
+
+static void free_claim(struct claims *c, struct claim *f)
+{
+    c->held -= f->proved_frame != 0;
+    c->waiting--;
+    f->port = NULL;
+    f->proved_frame = 0;
+}
+
+/* Reports that it is proved. False: it is held. */
+static bool prove_claim(const struct check_context *s, struct claim *f)
+{
+    bool held = s->claims->holds && !packet_is_corrupt(s->p);
+    if (!claim_report_proved(s, f, held) || !held)
+        return true;
+    f->proved_frame = s->p->at.frame;
+    f->proved_ns = s->p->at.ns;
+    s->claims->held++;
+    return false;
 }
 
 /* Reports the claim unless a packet explains it, and frees its place. */
@@ -60,10 +84,9 @@ static void end_claim(const struct check_context *s, struct claim *f, enum settl
     const char *why = why_unproved(s, f, decision);
     if (decision != EXPLAINED && why)
         claim_report_undecided(s, f, why);
-    else if (decision != EXPLAINED)
-        claim_report_proved(s, f);
-    f->port = NULL;
-    s->claims->waiting--;
+    else if (decision != EXPLAINED && !prove_claim(s, f))
+        return;
+    free_claim(s->claims, f);
 }
 
 /* Has every packet come that decides the claim? */
@@ -170,12 +193,84 @@ void claims_decide_requester(const struct check_context *s)
     }
 }
 
+/* ---- claims that are held */
+
+void claims_hold(struct claims *c)
+{
+    c->holds = true;
+}
+
+bool claims_are_held(const struct claims *c)
+{
+    return c->held > 0;
+}
+
+static bool is_apart(int64_t ns, int64_t from, int64_t least)
+{
+    int64_t age;
+    return __builtin_sub_overflow(ns, from, &age) || age >= least || age <= -least;
+}
+
+static void end_held(const struct check_context *s, struct claim *f)
+{
+    f->port = endport_of(f->port);
+    if (f->is_late || order_is_reversed_on(&s->f->order, f->port->interface))
+        claim_withdraw(s, f, two_clocks);
+    else
+        claim_report_standing(s, f);
+    free_claim(s->claims, f);
+}
+
+/* The next one that is held, the oldest first; NULL: no further one. at: 0 at first. */
+static struct claim *next_held(struct claims *c, unsigned *at)
+{
+    while (c->held && *at < CLAIMS_MAX) {
+        struct claim *f = &c->all[(c->next + (*at)++) % CLAIMS_MAX];
+        if (f->port && f->proved_frame)
+            return f;
+    }
+    return NULL;
+}
+
+bool claims_end_first_held(const struct check_context *s)
+{
+    unsigned at = 0;
+    struct claim *f = next_held(s->claims, &at);
+    if (f)
+        end_held(s, f);
+    return f != NULL;
+}
+
+/*
+ * Was the claim's packet captured again now, later than two packets may be swapped? Where MADs have
+ * copies too, both capture points see all, and the next frames may be long in coming.
+ */
+static bool is_late_copy(const struct check_context *s, const struct claim *f)
+{
+    const struct order *o = &s->f->order;
+    bool is_near = order_is_uncertain(o, f->frame) ||
+                   (order_has_copies(o) && f->frame >= order_window(o));
+    return f->frame == s->p->copy_of && !is_near &&
+           is_apart(s->p->at.ns, f->ns, ORDER_MS * (NANOSECONDS / 1000));
+}
+
+void claims_settle(const struct check_context *s)
+{
+    unsigned at = 0;
+    for (struct claim *f; (f = next_held(s->claims, &at));) {
+        f->is_late |= s->p->copy_of && is_late_copy(s, f);
+        if (f->is_late || is_apart(s->p->at.ns, f->proved_ns, COPIES_SECONDS * NANOSECONDS))
+            end_held(s, f);
+    }
+}
+
 void claims_decide_copy(const struct check_context *s)
 {
     unsigned at = 0;
     for (struct claim *f; (f = claims_next(s->claims, &at));) {
         if (f->frame != s->p->copy_of)
             continue;
+        f->is_late |= is_late_copy(s, f);
         f->lacks_copy = false;
         if (is_complete(f))
             end_claim(s, f, PROVED);
@@ -184,6 +279,8 @@ void claims_decide_copy(const struct check_context *s)
 
 void claims_report_waiting(const struct check_context *s)
 {
+    while (claims_end_first_held(s))
+        ;
     unsigned at = 0;
     for (struct claim *f; (f = claims_next(s->claims, &at));)
         claim_report_undecided(s, f, "the capture ends before it");
