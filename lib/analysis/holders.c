@@ -13,6 +13,7 @@
 #include "analysis/unanswered.h"
 #include "rules/check_context.h"
 #include "wire/nd.h"
+#include "wire/pkey.h"
 
 enum { TWO_HOLDERS_MS = 60000, BOTH_MS = 1000 };
 
@@ -85,7 +86,18 @@ static bool has_one_interface(const struct watch *w, const struct neighbour *n)
     return !port || endport_has_one_interface(port, w->p->ib.pkey);
 }
 
-static void moved(const struct watch *w, const struct neighbour *n)
+/* What the sender of the message does. */
+static const char *use_of_address(const struct watch *w, const struct announcement *a)
+{
+    const struct datagram *d = &w->p->datagram;
+    bool is_arp = d->encap.type == TYPE_ARP;
+    bool is_reply = is_arp ? d->arp.op == ARP_REPLY : d->icmpv6.p[0] == ND_NA;
+    if (a->takes_over)
+        return "it announces the address";
+    return is_reply ? "it replies with the address" : "it asks from the address";
+}
+
+static void moved(const struct watch *w, const struct neighbour *n, const char *use)
 {
     const struct neighbour *before = n->before;
     struct sender who = sender_of_holder(w, n);
@@ -101,8 +113,7 @@ static void moved(const struct watch *w, const struct neighbour *n)
                           "another interface of the port has the address too",
                     old, qpn);
     else
-        watch_event(w, &key, &who, before->last_frame,
-                    "it announces the address; before, GID %s, QPN 0x%06x did",
+        watch_event(w, &key, &who, before->last_frame, "%s; before, GID %s, QPN 0x%06x did", use,
                     text_of_gid(gid, before->lladdr + LLADDR_GID), old);
 }
 
@@ -253,22 +264,6 @@ static bool is_move(const struct watch *w, const struct neighbour *n)
            (port && endport_has_one_interface(port, w->p->ib.pkey));
 }
 
-static void watch_holder(const struct watch *w, const struct announcement *a)
-{
-    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), &a->ip);
-    if (!n || !n->before || n->taken_frame != w->p->at.frame)
-        return;
-    uint32_t since = a->takes_over ? note_takeover(w, n) : 0;
-    if (!a->takes_over && has_two_holders(w, n))
-        two_holders(w, n);
-    else if (!a->takes_over && both_answer(w, n))
-        two_answers(w, n);
-    else if (since)
-        fought_over(w, n, since);
-    else if (is_move(w, n))
-        moved(w, n);
-}
-
 /* ---- announcements that do not reach the link */
 
 static void announcement_lost(const struct watch *w, const struct announcement *a,
@@ -329,6 +324,25 @@ void watch_sender_scope(const struct watch *w)
 }
 
 /*
+ * groups_only_broadcast(), of those whose MGID has a P_Key with the membership bit (RFC 4391
+ * section 4): another one is no link's.
+ */
+static const struct group *only_broadcast(const struct groups *groups, uint16_t subnet,
+                                          uint16_t pkey)
+{
+    const struct group *only = NULL;
+    for (const struct group *b = groups_broadcasts(groups, subnet, pkey); b; b = b->next) {
+        if (group_is_absent(b) || !(be16(b->mgid + MGID_PKEY) & PKEY_MEMBERSHIP))
+            continue;
+        if (only)
+            return NULL;
+        only = b;
+    }
+    return only && only->state == GROUP_PRESENT ? only
+                                                : groups_only_broadcast(groups, subnet, pkey);
+}
+
+/*
  * The broadcast group of the sender's link. A partition may have several, one for each scope: then
  * the other groups to which the queue pair sends show its own. NULL: not known.
  */
@@ -336,7 +350,7 @@ static const struct group *broadcast_of_sender(const struct watch *w)
 {
     const struct groups *groups = w->f->groups;
     uint16_t subnet = w->p->at.interface, pkey = w->p->ib.pkey;
-    const struct group *only = groups_only_broadcast(groups, subnet, pkey);
+    const struct group *only = only_broadcast(groups, subnet, pkey);
     const struct sender_scope *s = only ? NULL : scope_of_sender(w);
     if (!s || s->scope == SCOPES)
         return only;
@@ -347,23 +361,59 @@ static const struct group *broadcast_of_sender(const struct watch *w)
 
 /* ---- the group of an announcement */
 
-/* Hosts of the link listen to its broadcast group, and those with IPv6 to ff02::1. */
+/*
+ * The group to which the announcement should go, if it goes to another one; else NULL. Hosts of the
+ * link listen to its broadcast group, and those with IPv6 to ff02::1.
+ */
+static const char *missed_group(const struct watch *w, const struct announcement *a,
+                                char right[GID_TEXT])
+{
+    const struct ib_packet *ib = &w->p->ib;
+    if (!a->takes_over || !ib->dgid || !mgid_is_ipoib(ib->dgid))
+        return NULL;
+    if (a->ip.length == IPV6_ADDRESS_SIZE) {
+        const uint8_t *to = w->p->datagram.body.p + IPV6_DESTINATION;
+        return memcmp(to, all_nodes, IPV6_ADDRESS_SIZE) != 0 ? "the group of ff02::1" : NULL;
+    }
+    const struct group *broadcast = broadcast_of_sender(w);
+    return broadcast && memcmp(broadcast->mgid, ib->dgid, MGID_SIZE) != 0
+               ? text_of_gid(right, broadcast->mgid)
+               : NULL;
+}
+
 static void watch_group_of_announcement(const struct watch *w, const struct announcement *a)
 {
     const struct ib_packet *ib = &w->p->ib;
-    const struct group *broadcast;
-    char right[GID_TEXT];
+    char text[GID_TEXT];
     if (!a->takes_over || !ib->dgid || !mgid_is_ipoib(ib->dgid))
         return;
-    broadcast = broadcast_of_sender(w);
-    if (a->ip.length == IPV4_ADDRESS_SIZE && broadcast &&
-        memcmp(broadcast->mgid, ib->dgid, MGID_SIZE) != 0)
-        announcement_lost(w, a, text_of_gid(right, broadcast->mgid));
-    else if (a->ip.length == IPV6_ADDRESS_SIZE &&
-             memcmp(w->p->datagram.body.p + IPV6_DESTINATION, all_nodes, IPV6_ADDRESS_SIZE) != 0)
-        announcement_lost(w, a, "the group of ff02::1");
+    const char *right = missed_group(w, a, text);
+    if (right)
+        announcement_lost(w, a, right);
     else if (!packet_is_corrupt(w->p))
         note_taken(w, a);
+}
+
+/* ---- all of them */
+
+static void watch_holder(const struct watch *w, const struct announcement *a)
+{
+    const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), &a->ip);
+    if (!n || !n->before || n->taken_frame != w->p->at.frame)
+        return;
+    char right[GID_TEXT];
+    uint32_t since = a->takes_over ? note_takeover(w, n) : 0;
+    if (!a->takes_over && has_two_holders(w, n))
+        two_holders(w, n);
+    else if (!a->takes_over && both_answer(w, n))
+        two_answers(w, n);
+    else if (since)
+        fought_over(w, n, since);
+    else if (is_move(w, n))
+        moved(w, n,
+              missed_group(w, a, right)
+                  ? "it announces the address, but not to all hosts of the link"
+                  : use_of_address(w, a));
 }
 
 /* Most announcements are those of a holder that is known, to one host. */

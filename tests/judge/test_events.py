@@ -571,6 +571,30 @@ def announcement_to_another_group():
 
 
 @case
+def takeover_to_a_group_without_the_membership_bit():
+    """RFC 4391 section 4: the P_Key in the MGID has the bit, so this is no link's broadcast group."""
+    s, a, b, c = link()
+    s.arp_request(b, a.ip)
+    group = s.join(c, ib.mgid_ipv4("255.255.255.255", pkey=0x7FFF, scope=s.scope))
+    s.arp_request(c, b.ip, dst=group, spa=b.ip)
+    texts = [c.gid, group, s.broadcast()]
+    return s, [
+        ("moved", number(s), 1, [c.gid, "announces the address, but not to all hosts"]),
+        ("announcement_lost", number(s), 1, texts),
+    ]
+
+
+@case
+def takeover_that_is_not_announced():
+    """c only replies to a request for the address."""
+    s, a, b, c = link()
+    s.arp_request(b, a.ip)
+    s.arp_request(a, b.ip)
+    s.arp_reply(c, a, ip=b.ip)
+    return s, [("moved", number(s), 1, [c.gid, "it replies with the address; before, GID"])]
+
+
+@case
 def announcement_to_the_link():
     s, a, _, _ = link()
     s.arp_request(a, a.ip)
