@@ -111,6 +111,24 @@ static void note_control(const struct check_context *s, uint8_t control)
                 "a subnet manager %s another", control_text(control));
 }
 
+/* Does the InformInfo select the creation or the deletion of groups, of all of them (IBA 13.4.8.3)?
+ */
+static bool is_about_all_groups(const uint8_t *inform)
+{
+    static const uint8_t any[GID_SIZE];
+    uint16_t trap = be16(inform + INFORM_TRAP);
+    return memcmp(inform + INFORM_GID, any, GID_SIZE) == 0 && inform[INFORM_GENERIC] &&
+           (trap == 0xffff || trap == TRAP_GROUP_CREATED || trap == TRAP_GROUP_DELETED);
+}
+
+static void note_subscription(const struct check_context *s, const uint8_t *inform)
+{
+    struct entity port = entity_port(NULL, port_to_lid(s->p->dst));
+    if (inform[INFORM_SUBSCRIBE] && is_about_all_groups(inform))
+        report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port, 0, inform, INFORM_SIZE,
+                    "subscribes to the traps of all groups, as routers do");
+}
+
 void check_subnet_event(const struct check_context *s, const struct subnet_event *e)
 {
     switch (e->kind) {
@@ -132,14 +150,9 @@ void check_subnet_event(const struct check_context *s, const struct subnet_event
     case SUBNET_SM_CONTROL:
         note_control(s, e->control);
         break;
-    case SUBNET_SUBSCRIBED: {
-        static const uint8_t any[GID_SIZE];
-        struct entity port = entity_port(NULL, port_to_lid(s->p->dst));
-        if (memcmp(e->record + INFORM_GID, any, GID_SIZE) == 0 && e->record[INFORM_SUBSCRIBE])
-            report_note(s->r, R_RFC4391_11_ROUTER_NONMEMBER_JOIN, &port, 0, e->record, INFORM_SIZE,
-                        "subscribes to the traps of all groups, as routers do");
+    case SUBNET_SUBSCRIBED:
+        note_subscription(s, e->record);
         break;
-    }
     default:
         break;
     }

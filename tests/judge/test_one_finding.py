@@ -8,8 +8,8 @@ import itertools
 
 import pytest
 
-from frames import fixture, variants
-from frames.subnet import Host, Subnet
+from frames import fixture, ib, variants
+from frames.subnet import FromStart, Host, Subnet
 from frames.variants import forms, groups
 from frames.variants import evidence  # it fills the table of variants
 from frames.world import GROUP_IPV4
@@ -134,3 +134,12 @@ def test_a_port_that_subscribes_again_is_noted_once():
     rule = "rfc4391.11.router-nonmember-join"
     noted = [f.frame for f in findings.frames(s.pcap()) if f.rule == rule]
     assert len(noted) == 1
+
+
+@pytest.mark.parametrize("trap, noted", [(64, 0), (66, 1), (67, 1), (0xFFFF, 1)])
+def test_a_subscription_to_the_traps_of_groups_is_noted(trap, noted):
+    """Trap 64 says that a port can be reached (IBA 13.4.8.2): it is about no group."""
+    s, a = FromStart(), Host(1)
+    s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, ib.inform_info("::", trap))
+    rule = "rfc4391.11.router-nonmember-join"
+    assert len([f for f in findings.frames(s.pcap()) if f.rule == rule]) == noted
