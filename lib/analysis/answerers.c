@@ -111,7 +111,7 @@ void question_may_take_back(const struct watch *w, struct port port, enum psn_cl
     if (!s || !e)
         return;
     for (unsigned i = 0; i < all->count; i++)
-        if (all->list[i].event == e)
+        if (all->list[i].event == e && all->list[i].sender == s)
             return;
     if (all->count < DOUBTS_MAX)
         all->list[all->count++] = (struct doubtful){e, s, s->last_frame, first_frame, e->count - 1};
@@ -139,8 +139,14 @@ void watch_doubts(const struct watch *w)
         if (d.sender->last_frame == d.last_frame)
             continue;
         all->list[i] = all->list[--all->count];
-        if (d.sender->gap_frame > d.first_frame)
+        if (d.sender->gap_frame > d.first_frame) {
+            question_no_doubt(w, d.event);
             watch_take_back(w, d.event, d.count);
+        } else if (d.event->kind == EVENT_HOST_SILENT) {
+            question_no_doubt(w, d.event);
+            silent_host_sends(w, d.event);
+        }
+        i = MIN(i, all->count);
     }
     if (!all->count)
         *w->alerts &= ~(unsigned)ALERT_DOUBTS;

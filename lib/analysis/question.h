@@ -396,6 +396,8 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q);
 struct port question_answerer(const struct watch *w, const struct question *q);
 /* The question was reported, and this port, which is to answer it, is silent (silent.c). */
 APART void watch_silent_host(const struct watch *w, const struct question *q, struct port port);
+/* The host of this event sends again. */
+APART void silent_host_sends(const struct watch *w, const struct link_event *event);
 /*
  * The event that was reported last is taken back if the next packet of these queue pairs shows a
  * gap since first_frame: the answers were lost by the capture.

@@ -99,6 +99,8 @@ static void append_successor(char *why, size_t size, const struct group_source *
                text_of_gid(gid, s->gid), s->lid, ip_text(ip, &s->ip), s->frame);
 }
 
+#define SILENT_SINCE "it stopped sending: nothing of it was captured after frame "
+
 static void report(const struct watch *w, struct port port, const struct silent_host *h,
                    const struct question *q)
 {
@@ -112,10 +114,8 @@ static void report(const struct watch *w, struct port port, const struct silent_
                    "its P_Key table (frame %u) has no entry of the partition 0x%04x", table, pkey);
     else if (moved)
         append_successor(why, sizeof why, moved);
-    g_snprintf(what, sizeof what,
-               "it stopped sending: nothing of it was captured after frame %u, and %u port%s in "
-               "vain; %s",
-               h->last_frame, h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it", why);
+    g_snprintf(what, sizeof what, SILENT_SINCE "%u, and %u port%s in vain; %s", h->last_frame,
+               h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it", why);
     const struct event_key key = event_key(w, EVENT_HOST_SILENT, who.gid, NULL,
                                            (uint64_t)who.lid << 32 | h->last_frame);
     watch_no_copy(w, &key);
@@ -136,10 +136,32 @@ static bool has_its_lid(const struct watch *w, struct port port)
     return p && endport_has_lid(p, lid);
 }
 
+void silent_host_sends(const struct watch *w, const struct link_event *event)
+{
+    struct link_event *e = event_table_own(w->sink->events, event);
+    const char *since = e->what + strlen(SILENT_SINCE), *rest = strchr(since, ',');
+    if (!g_str_has_prefix(e->what, SILENT_SINCE) || !rest)
+        return;
+    char *what = g_strdup_printf("it did not send for a time: nothing of it was captured between "
+                                 "the frames %.*s and %u%s",
+                                 (int)(rest - since), since, w->p->at.frame, rest);
+    g_free(e->what);
+    e->what = what;
+}
+
+/* Others may reach another port instead: that has its own event. */
+static bool is_shared(const struct watch *w, struct port port)
+{
+    const struct sender who = sender_of_lid(w, port_to_lid(port));
+    const struct event_key by_gid = event_key(w, EVENT_DUPLICATE_GID, who.gid, NULL, 0);
+    const struct event_key by_lid = event_key(w, EVENT_DUPLICATE_LID, NULL, NULL, who.lid);
+    return watch_has_event(w, &by_gid) || watch_has_event(w, &by_lid);
+}
+
 void watch_silent_host(const struct watch *w, const struct question *q, struct port port)
 {
     uint32_t last = port.id && has_its_lid(w, port) ? port_last_frame(w, port) : 0;
-    if (!last || last >= q->first_frame || !q->lid)
+    if (!last || last >= q->first_frame || !q->lid || is_shared(w, port))
         return;
     struct silent_host *h = host_at(w, port, last);
     add_asker(h, q);
@@ -147,4 +169,5 @@ void watch_silent_host(const struct watch *w, const struct question *q, struct p
         return;
     report(w, port, h, q);
     question_may_take_back(w, port, PSN_DATA, q->first_frame);
+    question_may_take_back(w, port, PSN_GSI, UINT32_MAX);
 }

@@ -4,7 +4,7 @@ join again after a failover of the SM, two SMs, packets with another SL than the
 round; each with a harmless look-alike. A case returns its tape and the events that it must raise: (event, frame, count, texts that it
 has). NUMBER is the number of the last frame so far."""
 from frames.connection import Link
-from frames.events import link, number
+from frames.events import link, number, two_lids
 from frames import ib
 from frames.ib import ONLY
 from frames.messages import ping, ping6, udp4, udp6
@@ -58,6 +58,52 @@ def host_that_stops_sending():
         ("echo_unanswered", echo, 1, []),
         ("arp_unanswered", arp, 1, []),
         ("host_silent", arp, 1, texts),
+    ]
+
+
+@case
+def host_that_does_not_send_for_a_time():
+    """b asks the SA for a path again, after a and c have asked it in vain."""
+    s, a, b, c = met()
+    s.ping(a, b)
+    last = number(s)
+    pings_alone(s, a, b)
+    s.wait(3)
+    s.ping(c, a)
+    echo = number(s) - 1
+    asks_alone(s, c, b)
+    s.ping(a, c)
+    arp = number(s) - 1
+    s.path(b, a)
+    again = number(s) - 1
+    texts = ["LID 2", "between the frames %d and %d, and 2 ports ask it" % (last, again)]
+    return s, [
+        ("echo_unanswered", echo, 1, []),
+        ("arp_unanswered", arp, 1, []),
+        ("host_silent", arp, 1, texts),
+    ]
+
+
+@case
+def host_whose_gid_another_port_has():
+    """What is sent to it may go to the other port: it is not silent."""
+    s, a, twin = two_lids(lmc=0)
+    b, c = Host(2), Host(5)
+    s.up(c)
+    for one, other in ((b, a), (c, a), (b, c)):
+        s.meet(one, other)
+    pings_alone(s, b, a)
+    s.wait(3)
+    s.ping(c, b)
+    echo = number(s) - 1
+    asks_alone(s, c, a)
+    s.ping(b, c)
+    arp = number(s) - 1
+    return s, [
+        ("moved", twin, 1, []),
+        ("duplicate_gid", twin + 1, 1, [a.gid]),
+        ("echo_unanswered", echo, 1, []),
+        ("arp_unanswered", arp, 1, []),
     ]
 
 
