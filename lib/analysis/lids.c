@@ -385,4 +385,6 @@ void watch_stale_path(const struct watch *w)
         watch_old_lids(w);
     if (w->lids->n_claims && w->p->ib.has_lrh)
         watch_claims(w);
+    if (w->shared_lids->any && w->p->ib.has_lrh)
+        watch_shared_source(w);
 }

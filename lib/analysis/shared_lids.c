@@ -60,6 +60,7 @@ static void has_lid(const struct watch *w, const uint8_t *gid, uint16_t lid)
         o->ns = w->p->at.ns;
         o->frame = w->p->at.frame;
         w->shared_lids->any = true;
+        watch_alert(w, ALERT_LIDS);
     }
 }
 
@@ -99,6 +100,19 @@ void watch_shared_datagram(const struct watch *w)
 {
     if (w->p->ib.sgid)
         uses_lid(w, w->p->ib.sgid);
+}
+
+/* A datagram to one port, without a GRH: its IP address and QPN say whose it is. */
+void watch_shared_source(const struct watch *w)
+{
+    const struct lid_owner *o = owner_of(w, w->p->ib.slid);
+    bool is_shared = is_of(w, o, w->p->ib.slid) && o->frame && !w->p->ib.sgid;
+    if (!is_shared || w->p->ib.transport != IB_UD || w->p->classification.class != PAYLOAD_IPOIB ||
+        w->p->datagram.header != WIRE_OK)
+        return;
+    const uint8_t *gid = twins_gid_by_ip(w);
+    if (gid)
+        uses_lid(w, gid);
 }
 
 void watch_shared_join(const struct watch *w, const struct subnet_event *e)

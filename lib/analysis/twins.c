@@ -235,8 +235,7 @@ bool twins_source_ip(const struct watch *w, struct ip *ip)
     return true;
 }
 
-/* The GID of the sender by its IP address, if it is no router: it announced this QPN. */
-static const uint8_t *gid_by_ip(const struct watch *w)
+const uint8_t *twins_gid_by_ip(const struct watch *w)
 {
     struct ip ip;
     if (!twins_source_ip(w, &ip))
@@ -285,7 +284,7 @@ APART static void watch_sender(const struct watch *w)
     if (!ib->has_lrh || ib->transport != IB_UD)
         return;
     if (!gid && is_recent(w, w->twins->changed_ns))
-        gid = gid_by_ip(w);
+        gid = twins_gid_by_ip(w);
     if (gid && !is_as_before(w, gid) && !gid_is_foreign(w, gid))
         watch_addresses(w, gid);
 }

@@ -89,6 +89,12 @@ void watch_shared_use(const struct watch *w, uint16_t lid, uint32_t cause);
 /* A port with this GUID answered by NodeInfo. */
 void twins_note_port(const struct watch *w, uint64_t guid);
 
+/*
+ * The GID of the datagram's sender by its IP address, if it is no router: it announced this QPN.
+ * NULL: not known.
+ */
+const uint8_t *twins_gid_by_ip(const struct watch *w);
+
 /* The IP address of the datagram's source; false: it has none, or it was not captured. */
 bool twins_source_ip(const struct watch *w, struct ip *ip);
 

@@ -21,7 +21,7 @@
  */
 enum alert {
     ALERT_DOUBTS = 1 << 0,       /* the next packet of a sender may take an event back */
-    ALERT_LIDS = 1 << 1,         /* a port has another LID, or a path claims that it has (lids.c) */
+    ALERT_LIDS = 1 << 1,         /* a port has another LID, or seems to; two have one (lids.c) */
     ALERT_NO_RECEIVERS = 1 << 2, /* an event that a host of the SA takes back (receivers.c) */
     ALERT_SMALL_PATHS = 1 << 3,  /* a path has a smaller MTU than its link (mtus.c) */
     ALERT_ADDRESSES = 1 << 4,    /* a LID or GID has another user (twins.c) */
@@ -200,6 +200,7 @@ void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
 void watch_shared_lid(const struct watch *w, const struct subnet_event *e); /* shared_lids.c */
 APART void watch_shared_datagram(const struct watch *w);
+APART void watch_shared_source(const struct watch *w);
 void watch_shared_join(const struct watch *w, const struct subnet_event *e); /* a request */
 void watch_rc(const struct watch *w);                                        /* rc.c */
 /* Is it data of a connection that was captured before, at any time? Ask before watch_rc(). */

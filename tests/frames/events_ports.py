@@ -118,6 +118,34 @@ def lid_that_two_ports_get():
     return s, [("moved", given - 1, 1, [b.gid]), ("duplicate_lid", first, 1, texts)]
 
 
+@case
+def lid_that_two_ports_get_and_one_replies_from():
+    """a sends to single ports only, without a GRH: its IP address says that it is a."""
+    s, a, b, c = link()
+    s.meet(c, a)
+    gives_lid(s, a, 1, 1)
+    gives_lid(s, b, 2, 1)
+    given = number(s)
+    s.wait(2)
+    s.ping(c, a)
+    texts = [a.gid, "second port, GID " + b.gid, "frame %d" % given]
+    return s, [("moved", given - 1, 1, [b.gid]), ("duplicate_lid", number(s), 1, texts)]
+
+
+@case
+def lid_that_another_port_gets_and_replies_from():
+    """The SM gives a's LID to b, and a another one: only b sends from it."""
+    s, a, b, c = link()
+    s.meet(c, b)
+    gives_lid(s, b, 2, 1)
+    gives_lid(s, a, 1, 21)
+    given = number(s)
+    s.wait(2)
+    b.lid = 1
+    s.ping(c, b)
+    return s, [("moved", given - 5, 1, [b.gid]), ("moved", given - 1, 1, [a.gid])]
+
+
 def changes_lid(s, host, lids):
     """The SM gives the port these LIDs, and it sends 60 packets from each, all in one sequence of PSNs."""
     first = []
