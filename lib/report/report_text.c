@@ -225,8 +225,8 @@ void report_text_of(GString *out, const struct report *r, const struct checked *
                            verdict_frames(j->verdict), verdict_frames(j->verdict) == 1 ? "" : "s",
                            verdict_ipoib_frames(j->verdict));
     put_unseen(&t);
-    put_groups(&t);
     put_undone(&t);
+    put_groups(&t);
     text_put_verdict(&t);
 }
 

@@ -143,6 +143,8 @@ def test_text_report_says_what_was_left_undone(flooded):
         lines[at:]
     )
     assert any("editcap" in line for line in lines[at:])
+    lists = [n for n, line in enumerate(lines) if line.startswith(("Noted", "Inconclusive: "))]
+    assert lists and at < min(lists)
     assert "NOT JUDGED" in lines[-1] and WHY in lines[-1]
 
 
