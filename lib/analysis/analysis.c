@@ -12,7 +12,7 @@ struct analysis {
     struct watch watch; /* with the current packet */
     struct undone *undone;
     struct event_sink sink;
-    unsigned alerts; /* enum alert */
+    struct wake wake;
     uint16_t usual_pkey;
 };
 
@@ -20,11 +20,12 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
 {
     struct analysis *a = g_new0(struct analysis, 1);
     a->undone = fabric_undone(fabric);
+    a->wake.ns = INT64_MAX;
     a->sink = (struct event_sink){event_table_new(a->undone), report, user, NULL};
     a->watch = (struct watch){
         .sink = &a->sink,
         .f = fabric_facts(fabric),
-        .alerts = &a->alerts,
+        .wake = &a->wake,
         .usual_pkey = &a->usual_pkey,
         .questions = questions_new(),
         .transactions = g_new0(struct transactions, 1),
@@ -140,26 +141,47 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
-OFTEN APART static void watch_record(const struct watch *w, const struct subnet_event *e)
+static inline bool is_join_again(const struct subnet_event *e)
 {
-    const struct group *g = e->group;
-    if (g && e->kind == SUBNET_JOINED) {
+    return e->kind == SUBNET_JOINED && e->member && e->member->join_state == e->join_state_before;
+}
+
+static inline bool is_of_broadcast_group(const struct subnet_event *e)
+{
+    return mgid_is_ipoib(e->group->mgid) && mgid_is_broadcast(e->group->mgid);
+}
+
+APART static void watch_special_record(const struct watch *w, const struct subnet_event *e)
+{
+    if (e->kind == SUBNET_JOINED)
         watch_more_copies(w, e);
-        if (e->member && e->member->join_state == e->join_state_before)
-            watch_join_again(w, e);
-    }
-    if (g && mgid_is_ipoib(g->mgid) && mgid_is_broadcast(g->mgid)) {
-        watch_link_mtu(w, g);
+    if (is_join_again(e))
+        watch_join_again(w, e);
+    if (is_of_broadcast_group(e)) {
+        watch_link_mtu(w, e->group);
         watch_group_record(w, e);
         watch_shared_mlid(w, e);
     }
     watch_members(w, e);
 }
 
+OFTEN APART static void watch_record(const struct watch *w, const struct subnet_event *e)
+{
+    if (!e->group)
+        return;
+    if (is_join_again(e) || is_of_broadcast_group(e)) {
+        watch_special_record(w, e);
+        return;
+    }
+    if (e->kind == SUBNET_JOINED)
+        watch_more_copies(w, e);
+    watch_members(w, e);
+}
+
 OFTEN APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
 {
-    watch_prefix(w, e);
-    watch_lid_of_event(w, e);
+    watch_prefix(w, e->endport);
+    watch_lid_of_join(w, e->endport);
     watch_shared_join(w, e);
     watch_members(w, e);
 }
@@ -175,14 +197,14 @@ APART static void watch_refusal(const struct watch *w, const struct subnet_event
 
 OFTEN APART static void watch_port(const struct watch *w, const struct subnet_event *e)
 {
-    watch_prefix(w, e);
-    watch_lid_of_event(w, e);
+    watch_prefix(w, e->endport);
+    watch_lid_of_port_info(w, e->endport);
     watch_shared_lid(w, e);
 }
 
 OFTEN APART static void watch_path(const struct watch *w, const struct subnet_event *e)
 {
-    watch_lid_of_event(w, e);
+    watch_lid_of_path(w, e->endport);
     watch_path_of_event(w, e);
     watch_sl_of_path(w, e);
 }
@@ -239,6 +261,13 @@ APART static void watch_port_info(const struct watch *w, struct port port)
     watch_width(w, port, &i);
 }
 
+static inline void watch_node_info(const struct watch *w)
+{
+    if (!packet_is_corrupt(w->p))
+        watch_node_at_route(w);
+    watch_node(w);
+}
+
 /* port: as of watch_port_info(). */
 static inline void watch_smp_attribute(const struct watch *w, struct port port)
 {
@@ -253,7 +282,7 @@ static inline void watch_smp_attribute(const struct watch *w, struct port port)
         watch_sm_info(w);
         break;
     case SMP_NODE_INFO:
-        watch_node(w);
+        watch_node_info(w);
         break;
     case SMP_LINEAR_TABLE:
     case SMP_MULTICAST_TABLE:
@@ -282,10 +311,9 @@ static inline void watch_subnet_events(const struct watch *w)
         watch_several_events(w);
 }
 
-OFTEN APART static void watch_subnet_management(const struct watch *w)
+OFTEN APART static void watch_smp(const struct watch *w)
 {
     uint8_t method = w->p->mad.mad.method;
-    watch_route(w);
     if (w->e->count)
         watch_subnet_events(w);
     const struct port port = smp_port(w);
@@ -293,11 +321,46 @@ OFTEN APART static void watch_subnet_management(const struct watch *w)
         watch_smp_trap(w);
     if (port.id && method == SMP_GET_RESP && w->p->mad.mad.status)
         watch_refused_smp(w, port);
-    watch_node_at_route(w);
+    if (!(method & MAD_RESPONSE) && !packet_is_corrupt(w->p))
+        watch_request_on_route(w);
     if (method != SMP_GET) /* which has no values */
         watch_smp_attribute(w, port);
+    if (port.id && method == SMP_GET_RESP)
+        watch_smp_response(w, port);
+    else if (port.id)
+        watch_smp_request(w, port);
+}
+
+static inline void watch_smp_get(const struct watch *w)
+{
+    watch_request_on_route(w);
+    const struct port port = smp_port(w);
     if (port.id)
-        watch_smp_requests(w, port);
+        watch_smp_request(w, port);
+}
+
+/* A Get of which the model has found that it is not corrupt, and learnt nothing. */
+static inline bool is_plain_get(const struct watch *w)
+{
+    const struct packet *p = w->p;
+    return p->mad.mad.method == SMP_GET && p->integrity.known &&
+           p->integrity.is != INTEGRITY_CORRUPT && !w->e->count;
+}
+
+APART static void watch_smp_on_new_route(const struct watch *w)
+{
+    watch_route(w);
+    watch_smp(w);
+}
+
+OFTEN APART static void watch_subnet_management(const struct watch *w)
+{
+    if (!watch_route_again(w))
+        watch_smp_on_new_route(w);
+    else if (is_plain_get(w))
+        watch_smp_get(w);
+    else
+        watch_smp(w);
 }
 
 APART static void watch_sa_events(const struct watch *w)
@@ -402,23 +465,26 @@ OFTEN APART static void watch_icmpv6(const struct watch *w)
         watch_detection(w);
 }
 
-APART static void watch_whole_message(const struct watch *w)
+APART static void watch_other_ip(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
-    if (d->encap.type == TYPE_ARP) {
-        watch_arp(w);
-        return;
-    }
-    if (d->icmpv6.p) {
-        watch_icmpv6(w);
-        return;
-    }
     watch_ip(w);
     watch_twins(w);
     if (d->encap.type == TYPE_IPV6 && watch_is_alert(w, ALERT_CONFLICT))
         watch_detection(w);
     if (d->dhcp_bytes.p)
         watch_dhcp(w);
+}
+
+APART static void watch_whole_message(const struct watch *w)
+{
+    const struct datagram *d = &w->p->datagram;
+    if (d->encap.type == TYPE_ARP)
+        watch_arp(w);
+    else if (d->icmpv6.p)
+        watch_icmpv6(w);
+    else
+        watch_other_ip(w);
 }
 
 static inline bool has_message(const struct packet *p)
@@ -432,16 +498,22 @@ static inline bool has_other_pkey(const struct watch *w)
     return w->p->ib.pkey != *w->usual_pkey;
 }
 
-APART static void watch_special_datagram(const struct watch *w)
+APART static void watch_alerts(const struct watch *w)
 {
-    if (w->p->ib.dgid)
-        watch_datagram_to_group(w);
     if (watch_is_alert(w, ALERT_NO_RECEIVERS))
         watch_sa_host(w);
     if (watch_is_alert(w, ALERT_SMALL_PATHS))
         watch_path_mtu(w);
     if (watch_is_alert(w, ALERT_UNHEARD))
         watch_heard_answer(w);
+}
+
+APART static void watch_special_datagram(const struct watch *w)
+{
+    if (w->p->ib.dgid)
+        watch_datagram_to_group(w);
+    if (w->wake->alerts)
+        watch_alerts(w);
     if (has_unusual_headers(w))
         watch_headers(w);
     if (!has_message(w->p))
@@ -506,7 +578,7 @@ static inline void watch_plain_datagram(const struct watch *w)
 
 OFTEN APART static void watch_datagram(const struct watch *w)
 {
-    if (*w->alerts || !has_plain_headers(w->p))
+    if (w->wake->alerts || !has_plain_headers(w->p))
         watch_special_datagram(w);
     else
         watch_plain_datagram(w);
@@ -556,13 +628,13 @@ APART static void watch_times(const struct watch *w)
         watch_due_questions(w);
     if (w->p->at.ns >= w->questions->proof_ns && w->p->classification.class != PAYLOAD_MAD)
         watch_open_requests(w);
-    w->questions->wake_ns = question_next_wake(w->questions);
+    w->wake->ns = w->wake->alerts ? INT64_MIN : question_next_wake(w->questions);
 }
 
 /* A time has run out, or an earlier packet makes something possible (enum alert). */
 APART static void watch_rare_packet(const struct watch *w)
 {
-    if (w->p->at.ns >= w->questions->wake_ns)
+    if (w->p->at.ns >= w->wake->ns)
         watch_times(w);
     if (watch_is_alert(w, ALERT_DOUBTS))
         watch_doubts(w);
@@ -581,13 +653,13 @@ APART static void watch_rare_packet(const struct watch *w)
 static inline bool is_calm(const struct analysis *a)
 {
     const struct watch *w = &a->watch;
-    return w->p->at.ns < w->questions->wake_ns && !a->alerts && !question_may_pause(w);
+    return w->p->at.ns < a->wake.ns && !question_may_pause(w);
 }
 
-static inline bool is_plain_datagram(const struct packet *p)
+static inline bool is_unconnected_datagram(const struct packet *p)
 {
     const struct classification *c = &p->classification;
-    return c->class == PAYLOAD_IPOIB && !c->connection && has_plain_headers(p);
+    return c->class == PAYLOAD_IPOIB && !c->connection;
 }
 
 /*
@@ -604,10 +676,12 @@ static inline void watch_packet(const struct analysis *a)
     question_hear(w);
     if (w->p->classification.class == PAYLOAD_MAD)
         watch_mad(w);
-    else if (is_plain_datagram(w->p))
+    else if (!is_unconnected_datagram(w->p))
+        watch_data(w);
+    else if (has_plain_headers(w->p))
         watch_plain_datagram(w);
     else
-        watch_data(w);
+        watch_special_datagram(w);
 }
 
 OFTEN void analysis_packet(struct analysis *a, const struct packet *p, const struct events *e)

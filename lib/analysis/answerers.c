@@ -149,5 +149,5 @@ void watch_doubts(const struct watch *w)
         i = MIN(i, all->count);
     }
     if (!all->count)
-        *w->alerts &= ~(unsigned)ALERT_DOUBTS;
+        watch_no_alert(w, ALERT_DOUBTS);
 }

@@ -309,17 +309,21 @@ static inline void see(const struct watch *w, const struct endport *port, enum s
     *recent = (struct recent){w->lids->n_claims ? NULL : port, port->lid, told};
 }
 
-/* These events name a port with its LID. */
-void watch_lid_of_event(const struct watch *w, const struct subnet_event *e)
+void watch_lid_of_port_info(const struct watch *w, const struct endport *port)
 {
     uint64_t guid;
-    if (e->kind == SUBNET_PORT_INFO && !is_as_before(w, e->endport, true) &&
-        route_is_known(w, &guid))
-        see(w, e->endport, SIGHTING_PORT_INFO);
-    else if (e->kind == SUBNET_PATH)
-        see(w, e->endport, SIGHTING_PATH);
-    else if (e->kind == SUBNET_JOIN_ASKED)
-        see(w, e->endport, SIGHTING_PACKET);
+    if (!is_as_before(w, port, true) && route_is_known(w, &guid))
+        see(w, port, SIGHTING_PORT_INFO);
+}
+
+void watch_lid_of_path(const struct watch *w, const struct endport *port)
+{
+    see(w, port, SIGHTING_PATH);
+}
+
+void watch_lid_of_join(const struct watch *w, const struct endport *port)
+{
+    see(w, port, SIGHTING_PACKET);
 }
 
 void watch_lids_of_request(const struct watch *w, const struct connection *c)

@@ -34,7 +34,7 @@ struct questions *questions_new(void)
     struct questions *all = g_new0(struct questions, 1);
     for (unsigned i = 0; i < WAITING_SUBNETS; i++)
         all->times[i].due_ns = INT64_MAX;
-    all->proof_ns = all->wake_ns = INT64_MAX;
+    all->proof_ns = INT64_MAX;
     return all;
 }
 
@@ -87,7 +87,7 @@ static void start_waiting(const struct watch *w, struct question *q, int64_t sin
     *(list->last ? &list->last->next : &list->first) = q;
     list->last = q;
     *due = MIN(*due, due_ns(q));
-    question_wake(w->questions, *due);
+    watch_wake(w, *due);
 }
 
 /* The clocks of two capture points may differ. They do not note copies (repeated.c). */
@@ -155,7 +155,7 @@ void question_open(const struct watch *w, struct question *q)
     all->open[all->n_open++] = q;
     q->open = (uint8_t)all->n_open;
     all->proof_ns = MIN(all->proof_ns, proof_ns(q));
-    question_wake(all, all->proof_ns);
+    watch_wake(w, all->proof_ns);
 }
 
 int64_t question_next_proof(const struct questions *all)

@@ -238,7 +238,6 @@ struct questions {
     struct question *open[OPEN_MAX]; /* those that wait for a packet that proves their event */
     unsigned n_open;
     int64_t proof_ns;               /* no packet before this time proves one of them */
-    int64_t wake_ns;                /* not later than proof_ns and all due_ns */
     uint32_t asked[QUESTION_KINDS]; /* number of those that were asked and have no answer */
     struct waiting_list waiting[WAITING_SUBNETS][QUESTION_KINDS];
     struct {
@@ -246,12 +245,6 @@ struct questions {
     } dhcp_stray[WAITING_SUBNETS];         /* the last DHCP reply to no request that was captured */
     uint16_t dhcp_server[WAITING_SUBNETS]; /* LID of the one that replied last; 0: none */
 };
-
-/* A time may run out at ns. */
-static inline void question_wake(struct questions *all, int64_t ns)
-{
-    all->wake_ns = MIN(all->wake_ns, ns);
-}
 
 static inline uint64_t question_key_hash(const struct question_key *key)
 {

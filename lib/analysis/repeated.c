@@ -23,7 +23,7 @@ static void watch_repeated_smp(const struct watch *w)
     watch_route(w);
     const struct port port = smp_port(w);
     if (port.id && !(w->p->mad.mad.method & MAD_RESPONSE))
-        watch_smp_requests(w, port);
+        watch_smp_request(w, port);
 }
 
 static void watch_repeated_mad(const struct watch *w)

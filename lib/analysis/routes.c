@@ -74,10 +74,27 @@ void watch_route(const struct watch *w)
     w->routes->is_known = NOT_FOUND;
 }
 
-static void note_request(struct route_seen *r, const struct smp *s)
+bool watch_route_again(const struct watch *w)
 {
+    uint64_t id = w->f->end_of_route.id;
+    struct route_seen *r = &w->routes->all[id % ROUTES];
+    if (!id || r->id != id || !w->p->mad.smp.directed || !w->p->mad.smp.initial_path)
+        return false;
+    w->routes->now = r;
+    w->routes->is_known = NOT_FOUND;
+    return true;
+}
+
+void watch_request_on_route(const struct watch *w)
+{
+    const struct smp *s = &w->p->mad.smp;
+    struct route_seen *r = w->routes->now;
+    if (!r)
+        return;
     r->requests[r->next++ % REQUESTS_MAX] = s->mad.tid;
     r->has_requests = true;
+    r->asked |= s->mad.attribute == SMP_NODE_INFO && s->mad.method == SMP_GET;
+    w->routes->is_known = NOT_FOUND;
 }
 
 void watch_node_at_route(const struct watch *w)
@@ -85,24 +102,14 @@ void watch_node_at_route(const struct watch *w)
     const struct smp *s = &w->p->mad.smp;
     struct node_info n;
     struct route_seen *r = w->routes->now;
-    if (!r || packet_is_corrupt(w->p))
-        return;
-    if (!(s->mad.method & MAD_RESPONSE)) {
-        note_request(r, s);
-        w->routes->is_known = NOT_FOUND;
-    }
-    if (s->mad.attribute != SMP_NODE_INFO)
+    if (!r || !smp_says(s) || smp_node_info(s, &n) != WIRE_OK)
         return;
     w->routes->is_known = NOT_FOUND;
-    if (s->mad.method == SMP_GET) {
-        r->asked = true;
-    } else if (smp_says(s) && smp_node_info(s, &n) == WIRE_OK) {
-        r->guid = n.port_guid;
-        r->frame = w->p->at.frame;
-        r->asked = false;
-        twins_note_port(w, n.port_guid);
-        watch_port_guid(w, &n, route_hops(w));
-    }
+    r->guid = n.port_guid;
+    r->frame = w->p->at.frame;
+    r->asked = false;
+    twins_note_port(w, n.port_guid);
+    watch_port_guid(w, &n, route_hops(w));
 }
 
 /* A request is no response. */

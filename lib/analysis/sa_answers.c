@@ -6,8 +6,6 @@
 #include "analysis/sa_requests.h"
 #include "wire/pkey.h"
 
-/* A later answer may be to an older request with the same transaction ID. */
-enum { ANSWER_MS = 60000 };
 enum { LID_MULTICAST_LAST = 0xfffe }; /* IBA 4.1.1 */
 enum { SELECT_EXACTLY = 2 };          /* of an MTU or a rate (IBA 15.2.5.16) */
 
@@ -107,7 +105,7 @@ struct group_qkeys *group_qkeys_new(void)
     return g_new0(struct group_qkeys, 1);
 }
 
-APART static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint32_t qkey)
+static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint32_t qkey)
 {
     struct sender who = requester_of(w), other = sender_of_lid(w, old->lid);
     char group[GID_TEXT], text[SENDER_TEXT_SIZE];
@@ -119,48 +117,96 @@ APART static void two_qkeys(const struct watch *w, const struct group_qkey *old,
         qkey, text_of_gid(group, old->mgid), sender_text(text, &other), old->qkey);
 }
 
-/* Members that joined at another time may have another one, if the group was created again. */
-static void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey)
+static inline void note_qkey(const struct watch *w, struct group_qkey *g, const uint8_t *mgid,
+                             uint32_t qkey)
 {
-    struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
-    uint16_t lid = port_to_lid(w->p->dst);
-    bool known = g->frame && g->subnet == w->p->at.interface && gid_same(g->mgid, mgid);
-    if (known && g->lid != lid && g->qkey != qkey)
-        two_qkeys(w, g, qkey);
     g->qkey = qkey;
     g->frame = w->p->at.frame;
     g->subnet = w->p->at.interface;
-    g->lid = lid;
+    g->lid = port_to_lid(w->p->dst);
     memcpy(g->mgid, mgid, GID_SIZE);
+}
+
+APART static void note_other_qkey(const struct watch *w, struct group_qkey *g, const uint8_t *mgid,
+                                  uint32_t qkey)
+{
+    two_qkeys(w, g, qkey);
+    note_qkey(w, g, mgid, qkey);
+}
+
+/* Members that joined at another time may have another one, if the group was created again. */
+static inline void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey)
+{
+    struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
+    if (g->qkey != qkey && g->frame && g->lid != port_to_lid(w->p->dst) &&
+        g->subnet == w->p->at.interface && gid_same(g->mgid, mgid))
+        note_other_qkey(w, g, mgid, qkey);
+    else
+        note_qkey(w, g, mgid, qkey);
 }
 
 /* ---- answers about groups */
 
-APART static void watch_join(const struct watch *w, const struct mad_transaction *q,
-                             const uint8_t *record)
+static inline bool has_join(const struct mad_transaction *q, const uint8_t *record)
 {
-    uint8_t join = join_of(q), mtu = only_mtu(q);
-    if (join)
+    return !(join_of(q) & ~record[MCM_SCOPE_JOIN]);
+}
+
+static inline bool has_mtu(const struct mad_transaction *q, const uint8_t *record)
+{
+    uint8_t mtu = only_mtu(q);
+    return !mtu || mtu == (record[MCM_MTU] & 0x3f);
+}
+
+static inline void watch_join_qkey(const struct watch *w, const struct mad_transaction *q,
+                                   const uint8_t *record)
+{
+    if (join_of(q))
         watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY));
-    if (join & ~record[MCM_SCOPE_JOIN])
+}
+
+APART static void watch_other_join(const struct watch *w, const struct mad_transaction *q,
+                                   const uint8_t *record)
+{
+    watch_join_qkey(w, q, record);
+    if (!has_join(q, record))
         other_join(w, q, record);
-    if (mtu && mtu != (record[MCM_MTU] & 0x3f))
+    if (!has_mtu(q, record))
         other_mtu(w, q, record);
 }
 
-static void watch_group(const struct watch *w, const struct mad_transaction *q)
+APART static void watch_join(const struct watch *w, const struct mad_transaction *q,
+                             const uint8_t *record)
 {
-    const uint8_t *record = w->p->mad.sa.data.p, *mgid = record + MCM_MGID;
-    uint16_t mlid = be16(record + MCM_MLID);
-    if (q->mask & MCM_HAS_MGID && !gid_same(mgid, q->record + MCM_MGID)) {
-        another_gid(w, q, MCM_MGID, "group");
-        return;
-    }
-    if (w->p->mad.mad.method != SA_GET_RESP)
-        return;
-    if (mlid < LID_MULTICAST_FIRST || mlid > LID_MULTICAST_LAST)
-        no_multicast_lid(w, q, mgid, mlid);
+    if (has_join(q, record) && has_mtu(q, record))
+        watch_join_qkey(w, q, record);
+    else
+        watch_other_join(w, q, record);
+}
+
+static bool is_multicast_lid(uint16_t lid)
+{
+    return lid >= LID_MULTICAST_FIRST && lid <= LID_MULTICAST_LAST;
+}
+
+APART static void watch_without_lid(const struct watch *w, const struct mad_transaction *q,
+                                    const uint8_t *record)
+{
+    no_multicast_lid(w, q, record + MCM_MGID, be16(record + MCM_MLID));
     if (q->method == SA_SET)
+        watch_join(w, q, record);
+}
+
+static inline void watch_group(const struct watch *w, const struct mad_transaction *q)
+{
+    const uint8_t *record = w->p->mad.sa.data.p;
+    if (q->mask & MCM_HAS_MGID && !gid_same(record + MCM_MGID, q->record + MCM_MGID))
+        another_gid(w, q, MCM_MGID, "group");
+    else if (w->p->mad.mad.method != SA_GET_RESP)
+        return;
+    else if (!is_multicast_lid(be16(record + MCM_MLID)))
+        watch_without_lid(w, q, record);
+    else if (q->method == SA_SET)
         watch_join(w, q, record);
 }
 
@@ -264,12 +310,6 @@ void watch_dropped_answer(const struct watch *w, const struct mad_transaction *t
                 w->p->ib.qkey);
 }
 
-static bool is_old(const struct watch *w, const struct mad_transaction *t)
-{
-    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)t->request.ns) >
-           ANSWER_MS * INT64_C(1000000);
-}
-
 /* Has the answer one record of this size? */
 static bool has_record(const struct sa *sa, uint32_t size)
 {
@@ -280,8 +320,6 @@ static bool has_record(const struct sa *sa, uint32_t size)
 APART void watch_sa_answer(const struct watch *w, const struct mad_transaction *t)
 {
     const struct sa *sa = &w->p->mad.sa;
-    if (is_old(w, t))
-        return;
     if (sa->mad.attribute == SA_MC_MEMBER_RECORD && has_record(sa, MCM_SIZE))
         watch_group(w, t);
     else if (sa->mad.attribute == SA_PATH_RECORD && has_record(sa, PATH_SIZE))

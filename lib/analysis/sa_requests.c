@@ -211,10 +211,19 @@ APART static void watch_refusal(const struct watch *w, const struct mad_transact
         refused(w, q, t);
 }
 
+/* A later answer may be to an older request with the same transaction ID. */
+enum { ANSWER_MS = 60000 };
+
+static bool is_old(const struct watch *w, const struct mad_transaction *t)
+{
+    return (int64_t)((uint64_t)w->p->at.ns - (uint64_t)t->request.ns) >
+           ANSWER_MS * (int64_t)NS_PER_MS;
+}
+
 /* The answer reaches the requester. */
 static void answered(const struct watch *w, struct mad_transaction *t)
 {
-    if (t->followed && !t->answered_frame)
+    if (transaction_is_open(t) && !is_old(w, t))
         watch_sa_answer(w, t);
     if (t->followed)
         transaction_answer(w, t);
@@ -285,23 +294,23 @@ APART static void watch_odd_response(const struct watch *w, struct mad_transacti
         watch_open_requests(w);
 }
 
-/* Nearly all answers are those of one request. The model knows whether they are corrupt. */
+/*
+ * Nearly all answers are the first one of a single request. The model knows whether they are
+ * corrupt; the requester of what is followed has a LID.
+ */
 APART static void responded(const struct watch *w, struct mad_transaction *t)
 {
     const struct packet *p = w->p;
     bool known = transaction_is(t, p->dst, p->mad.mad.tid);
-    if (!known || !t->followed || p->mad.mad.status || packet_is_known_corrupt(p) ||
-        sa_answer_is_dropped(w) || !port_to_lid(p->dst) || (t->requests && !sa_is_early(w, t)) ||
-        transaction_may_have_others(w, t)) {
+    if (!known || !transaction_is_open(t) || p->mad.mad.status || packet_is_known_corrupt(p) ||
+        sa_answer_is_dropped(w) || !sa_is_early(w, t) || transaction_may_have_others(w, t)) {
         watch_odd_response(w, t, known);
         return;
     }
-    bool is_first = !t->answered_frame;
     transaction_stops(w, t);
     t->requests = 0;
     t->answered_frame = p->at.frame;
-    if (is_first)
-        watch_sa_answer(w, t);
+    watch_sa_answer(w, t);
 }
 
 /* Was every packet of the SA since the question's first request captured? */

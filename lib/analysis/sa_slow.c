@@ -17,7 +17,7 @@ APART static void slow(const struct watch *w, const struct mad_transaction *t, i
     struct sender who = sender_of_lid(w, sa);
     const struct event_key key = event_key(w, EVENT_SA_SLOW, NULL, NULL, sa);
     watch_event(
-        w, &key, &who, t->first_frame,
+        w, &key, &who, transaction_first_frame(t),
         "the SA answers the request of LID %u after %.1f s: hosts may have given up by then",
         requester, (double)ms / 1000);
 }
@@ -28,7 +28,8 @@ static bool is_first_answer(const struct watch *w, const struct mad_transaction 
     if (t->requests < RETRIED)
         return false;
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
-    return s && sa_sequence_is_shown(s) && sa_sequence_is_whole_since(s, t->first_frame);
+    return s && sa_sequence_is_shown(s) &&
+           sa_sequence_is_whole_since(s, transaction_first_frame(t));
 }
 
 static int64_t time_until_answer(const struct watch *w, const struct mad_transaction *t)
@@ -50,9 +51,9 @@ void sa_answered_late(const struct watch *w, const struct mad_transaction *t)
     int64_t ns = time_until_answer(w, t);
     if (ns >= SLOW_MS * (int64_t)NS_PER_MS && port_to_lid(w->p->src)) {
         const struct question *q = reported(w, t);
-        if (q && t->first_frame <= q->first_frame)
+        if (q && transaction_first_frame(t) <= q->first_frame)
             sa_answered_after_all(w, q);
-        if (!q || t->first_frame <= q->first_frame)
+        if (!q || transaction_first_frame(t) <= q->first_frame)
             slow(w, t, ns / NS_PER_MS);
     }
 }

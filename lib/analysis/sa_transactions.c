@@ -41,9 +41,9 @@ static void note_request(const struct watch *w, struct mad_transaction *t, bool 
 {
     const struct packet *p = w->p;
     bool is_first = !known || !t->requests || t->request.captured_on != p->captured_on;
-    if (is_first) {
-        t->first_ns = p->at.ns;
-        t->first_frame = p->at.frame;
+    if (!is_first && t->requests == 1) {
+        t->first_ns = t->request.ns;
+        t->first_frame = t->request.frame;
     }
     t->requests = is_first ? 1 : t->requests + 1;
     question_note_packet(w, &t->request, request_number(p));

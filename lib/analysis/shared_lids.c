@@ -28,7 +28,7 @@ static bool is_settled(const struct watch *w, const struct lid_owner *o)
     return since >= SETTLED_MS * INT64_C(1000000);
 }
 
-static void two_ports(const struct watch *w, const struct lid_owner *o)
+APART static void two_ports(const struct watch *w, const struct lid_owner *o)
 {
     struct sender who = {.lid = o->lid, .known = SENDER_LID | SENDER_GID};
     char gid[GID_TEXT];
@@ -40,7 +40,8 @@ static void two_ports(const struct watch *w, const struct lid_owner *o)
     watch_shared_use(w, o->lid, o->frame);
 }
 
-static void begin(const struct watch *w, struct lid_owner *o, const uint8_t *gid, uint16_t lid)
+APART static void begin(const struct watch *w, struct lid_owner *o, const uint8_t *gid,
+                        uint16_t lid)
 {
     *o = (struct lid_owner){.lid = lid, .subnet = w->p->at.interface, .route = route_number(w)};
     memcpy(o->first, gid, GID_SIZE);
@@ -65,9 +66,9 @@ static void has_lid(const struct watch *w, const uint8_t *gid, uint16_t lid)
 }
 
 /* A port that has another LID now has left this one. */
-static void leaves(const struct watch *w, const uint8_t *gid, uint16_t lid)
+APART static void leaves(const struct watch *w, const uint8_t *gid, uint16_t lid)
 {
-    for (unsigned i = 0; w->shared_lids->any && i < SHARED_LIDS; i++) {
+    for (unsigned i = 0; i < SHARED_LIDS; i++) {
         struct lid_owner *o = &w->shared_lids->all[i];
         if (o->frame && o->lid != lid && o->subnet == w->p->at.interface &&
             (memcmp(o->first, gid, GID_SIZE) == 0 || memcmp(o->second, gid, GID_SIZE) == 0))
@@ -78,16 +79,16 @@ static void leaves(const struct watch *w, const uint8_t *gid, uint16_t lid)
 void watch_shared_lid(const struct watch *w, const struct subnet_event *e)
 {
     uint64_t guid;
-    if (e->kind != SUBNET_PORT_INFO || w->p->mad.mad.method != SMP_GET_RESP || !e->endport ||
-        !endport_has_gid(e->endport) || packet_is_corrupt(w->p) || !route_is_known(w, &guid) ||
-        !guid)
+    if (w->p->mad.mad.method != SMP_GET_RESP || !e->endport || !endport_has_gid(e->endport) ||
+        packet_is_corrupt(w->p) || !route_is_known(w, &guid) || !guid)
         return;
-    leaves(w, e->endport->gid, e->lid);
+    if (w->shared_lids->any)
+        leaves(w, e->endport->gid, e->lid);
     has_lid(w, e->endport->gid, e->lid);
 }
 
 /* The port with this GID sends the packet. */
-static void uses_lid(const struct watch *w, const uint8_t *gid)
+APART static void uses_lid(const struct watch *w, const uint8_t *gid)
 {
     const struct ib_packet *ib = &w->p->ib;
     const struct lid_owner *o = owner_of(w, ib->slid);

@@ -165,38 +165,56 @@ static void note_subject(const struct watch *w, struct mad_transaction *t)
     write_route(w, t->port, t->record);
 }
 
-static inline void note(const struct watch *w, struct mad_transaction *t, struct port port,
-                        uint64_t last)
+/* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
+static inline uint64_t request_number(const struct packet *p)
+{
+    return (p->mad.mad.tid << 24 ^ p->ib.psn) + 1;
+}
+
+static inline void note(const struct watch *w, struct mad_transaction *t, struct port port)
 {
     t->port = port;
     t->tid = w->p->mad.mad.tid;
-    question_note_packet(w, &t->request, last);
+    question_note_packet(w, &t->request, request_number(w->p));
     note_subject(w, t);
     transaction_waits(w, t, PENDING_NS);
 }
 
 /* In the place of one that has no answer, which may be the same request. */
 APART static void requested_instead(const struct watch *w, struct mad_transaction *t,
-                                    struct port port, uint64_t last)
+                                    struct port port)
 {
     transaction_give_up(w, t, NULL);
-    note(w, t, port, last);
+    note(w, t, port);
 }
 
-/* Two requests may have one PSN or one transaction ID, but not both: then it is a copy. */
-OFTEN APART static void requested(const struct watch *w, struct mad_transaction *t,
+/* A copy, or in the place of another one. */
+APART static void requested_again(const struct watch *w, struct mad_transaction *t,
                                   struct port port)
 {
     const struct mad *mad = &w->p->mad.mad;
-    uint64_t last = (mad->tid << 24 ^ w->p->ib.psn) + 1;
     bool known = transaction_is(t, port, mad->tid) && has_subject(t, mad) &&
                  t->method == mad->method;
-    if (known ? transaction_has_copy(w, t, last) : w->p->copy_of)
+    if (known ? transaction_has_copy(w, t, request_number(w->p)) : w->p->copy_of)
         return;
     if (transaction_is_open(t))
-        requested_instead(w, t, port, last);
+        requested_instead(w, t, port);
     else
-        note(w, t, port, last);
+        note(w, t, port);
+}
+
+static inline struct mad_transaction *transaction_of(const struct watch *w, struct port port)
+{
+    return transaction_at(w, (unsigned)(port.id + w->p->mad.mad.tid));
+}
+
+OFTEN void watch_smp_request(const struct watch *w, struct port port)
+{
+    struct mad_transaction *t = transaction_of(w, port);
+    if (w->p->copy_of || transaction_is_open(t) || transaction_is(t, port, w->p->mad.mad.tid))
+        requested_again(w, t, port);
+    else
+        note(w, t, port);
 }
 
 /*
@@ -255,9 +273,9 @@ APART static void answered_several(const struct watch *w, const struct mad_trans
 }
 
 /* The model knows whether it is corrupt. */
-OFTEN APART static void responded(const struct watch *w, struct mad_transaction *t,
-                                  struct port port)
+OFTEN void watch_smp_response(const struct watch *w, struct port port)
 {
+    struct mad_transaction *t = transaction_of(w, port);
     if (w->p->ib.dlid == LID_PERMISSIVE)
         question_hear_at(w, LID_PERMISSIVE);
     if (packet_is_known_corrupt(w->p))
@@ -281,14 +299,4 @@ struct port smp_port(const struct watch *w)
         return (struct port){route_hops(w) ? route_number(w) : 0};
     uint64_t lid = response ? p->ib.slid : p->ib.dlid;
     return port_make(PORT_NONE, p->at.interface, p->mad.mad.tid >> 32 << 16 | lid);
-}
-
-OFTEN void watch_smp_requests(const struct watch *w, struct port port)
-{
-    const struct mad *mad = &w->p->mad.mad;
-    struct mad_transaction *t = transaction_at(w, (unsigned)(port.id + mad->tid));
-    if (mad->method == SMP_GET_RESP)
-        responded(w, t, port);
-    else
-        requested(w, t, port);
 }

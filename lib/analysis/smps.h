@@ -24,7 +24,11 @@ struct question_key smp_key_of(const struct mad_transaction *t);
 struct question_key smp_key_without_route(struct port port, const struct mad *mad);
 /* The current packet is an SMP: finds its route, before all others that look at it (routes.c). */
 void watch_route(const struct watch *w);
-/* It is a request, or NodeInfo of the port at the end of the route. */
+/* The same if the route was seen before; false: it does nothing. */
+bool watch_route_again(const struct watch *w);
+/* It is a request, and not corrupt. */
+void watch_request_on_route(const struct watch *w);
+/* It has NodeInfo of the port at the end of the route, and is not corrupt. */
 void watch_node_at_route(const struct watch *w);
 /*
  * Is the port at the end of the current packet's route still the one whose NodeInfo was captured?
@@ -43,8 +47,10 @@ uint64_t route_number(const struct watch *w);
  */
 const uint8_t *route_hops(const struct watch *w);
 
-/* The current packet is a request to this port, or its response. */
-APART void watch_smp_requests(const struct watch *w, struct port port);
+/* The current packet is a request to this port. */
+APART void watch_smp_request(const struct watch *w, struct port port);
+/* It is the port's response. */
+APART void watch_smp_response(const struct watch *w, struct port port);
 /* It is a response with a status. */
 APART void watch_refused_smp(const struct watch *w, struct port port);
 /* What the model learnt from the current packet's PortInfo; NULL: nothing about a port with a LID.

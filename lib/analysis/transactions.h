@@ -16,9 +16,9 @@ struct mad_transaction {
     struct port port; /* that requests; of an SMP: that is to answer, by its route or its LID */
     uint64_t tid;
     struct question_packet request; /* the last one; frame 0: none was captured */
-    int64_t first_ns;               /* of the first request */
-    uint32_t first_frame;           /* the same */
     uint32_t requests;              /* that wait for the answer */
+    uint32_t first_frame;           /* of several requests: the first */
+    int64_t first_ns;               /* the same */
     uint32_t answered_frame;        /* 0: not answered */
     uint32_t number;                /* among all requests, if it waits; 0: it does not */
     int64_t answered_ns;            /* of an SMP */
@@ -80,10 +80,16 @@ static inline void transaction_waits(const struct watch *w, struct mad_transacti
     all->alike[t->alike]++;
     if (later < *due) {
         *due = later;
-        question_wake(w->questions, later);
+        watch_wake(w, later);
     }
     if (all->next - all->first == TRANSACTIONS)
         transactions_ask(w);
+}
+
+/* Its first request that waits for the answer. */
+static inline uint32_t transaction_first_frame(const struct mad_transaction *t)
+{
+    return t->requests > 1 ? t->first_frame : t->request.frame;
 }
 
 /* Is it a question, or will it be one? */

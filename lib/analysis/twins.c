@@ -29,13 +29,11 @@ static bool has_prefix(const struct watch *w, uint64_t prefix, bool any)
     return false;
 }
 
-void watch_prefix(const struct watch *w, const struct subnet_event *e)
+void watch_prefix(const struct watch *w, const struct endport *port)
 {
     struct twins *t = w->twins;
-    bool is_own = e->kind == SUBNET_JOIN_ASKED || e->kind == SUBNET_PORT_INFO;
-    const struct endport *port = is_own ? e->endport : NULL;
-    if (!port || !endport_has_gid(port) || t->n_prefixes == PREFIXES ||
-        has_prefix(w, be64(port->gid), false))
+    if (!port || has_prefix(w, be64(port->gid), false) || t->n_prefixes == PREFIXES ||
+        !endport_has_gid(port))
         return;
     t->prefixes[t->n_prefixes].prefix = be64(port->gid);
     t->prefixes[t->n_prefixes++].subnet = w->p->at.interface;

@@ -80,5 +80,5 @@ void watch_heard_answer(const struct watch *w)
         left += u->times > 0;
     }
     if (!left)
-        *w->alerts &= ~(unsigned)ALERT_UNHEARD;
+        watch_no_alert(w, ALERT_UNHEARD);
 }

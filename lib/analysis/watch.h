@@ -35,6 +35,12 @@ enum alert {
 /* A function that most packets need: what it calls is inlined into it, if it is not APART. */
 #define OFTEN __attribute__((hot, flatten))
 
+/* A packet at an earlier time, without an alert, concerns only itself. */
+struct wake {
+    int64_t ns;      /* not later than any time that may run out; INT64_MIN if there is an alert */
+    unsigned alerts; /* enum alert */
+};
+
 /* Where events go. report NULL: only into the table. */
 struct event_sink {
     struct event_table *events;
@@ -49,7 +55,7 @@ struct watch {
     const struct fabric_facts *f;
     const struct packet *p;
     const struct events *e;
-    unsigned *alerts;                  /* enum alert */
+    struct wake *wake;
     uint16_t *usual_pkey;              /* of datagrams in its partition (pkeys.c) */
     struct questions *questions;       /* analysis/question.h */
     struct subnet_times *times;        /* of the packet's subnet (analysis/question.h) */
@@ -142,12 +148,24 @@ static inline int64_t watch_ms(const struct watch *w)
 
 static inline void watch_alert(const struct watch *w, enum alert alert)
 {
-    *w->alerts |= alert;
+    w->wake->alerts |= alert;
+    w->wake->ns = INT64_MIN;
+}
+
+static inline void watch_no_alert(const struct watch *w, enum alert alert)
+{
+    w->wake->alerts &= ~(unsigned)alert;
+}
+
+/* A time may run out at ns. */
+static inline void watch_wake(const struct watch *w, int64_t ns)
+{
+    w->wake->ns = MIN(w->wake->ns, ns);
 }
 
 static inline bool watch_is_alert(const struct watch *w, unsigned alerts)
 {
-    return *w->alerts & alerts;
+    return w->wake->alerts & alerts;
 }
 
 /* The last packet of the port; 0: none was captured (silent.c). */
@@ -185,7 +203,12 @@ APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
 APART void watch_counters(const struct watch *w); /* counters.c */
 APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
-void watch_prefix(const struct watch *w, const struct subnet_event *e);
+/* A port that joined, or has PortInfo; NULL: not known (twins.c, lids.c). */
+void watch_prefix(const struct watch *w, const struct endport *port);
+void watch_lid_of_join(const struct watch *w, const struct endport *port);
+void watch_lid_of_port_info(const struct watch *w, const struct endport *port);
+/* The port to which a path of the SA leads. */
+void watch_lid_of_path(const struct watch *w, const struct endport *port);
 void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a GRH */
 void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (seekers.c). */
@@ -194,7 +217,6 @@ void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladd
 /* The packet is Neighbour Discovery, or it has IPv6 and ALERT_CONFLICT was raised (detection.c). */
 APART void watch_detection(const struct watch *w);
 void watch_connection_data(const struct watch *w); /* connection_data.c */
-void watch_lid_of_event(const struct watch *w, const struct subnet_event *e); /* lids.c */
 void watch_lids_of_request(const struct watch *w, const struct connection *c);
 void watch_lids_of_datagram(const struct watch *w);
 void watch_stale_path(const struct watch *w);
