@@ -173,8 +173,8 @@ void watch_connection_question(const struct watch *w)
         watch_question(w, cm);
 }
 
-static inline void watch_request(const struct watch *w, const struct cm *cm,
-                                 const struct connection *c)
+OFTEN APART static void watch_request(const struct watch *w, const struct cm *cm,
+                                      const struct connection *c)
 {
     watch_question(w, cm);
     watch_first_psn(w, cm, c);
@@ -182,12 +182,24 @@ static inline void watch_request(const struct watch *w, const struct cm *cm,
     watch_connection_opens(w, c);
 }
 
-static inline void watch_response(const struct watch *w, const struct cm *cm,
-                                  const struct connection *c)
+OFTEN APART static void watch_response(const struct watch *w, const struct cm *cm,
+                                       const struct connection *c)
 {
     watch_question(w, cm);
     watch_first_psn(w, cm, c);
     watch_mtus(w, c);
+}
+
+OFTEN APART static void watch_disconnect(const struct watch *w, const struct cm *cm,
+                                         const struct connection *c)
+{
+    watch_connection_closes(w, c, true);
+    watch_question(w, cm);
+}
+
+OFTEN APART static void watch_disconnected(const struct watch *w, const struct connection *c)
+{
+    watch_connection_closes(w, c, false);
 }
 
 OFTEN void watch_connection_message(const struct watch *w)
@@ -206,11 +218,10 @@ OFTEN void watch_connection_message(const struct watch *w)
         watch_response(w, cm, c);
         break;
     case CM_DREQ:
-        watch_connection_closes(w, c, true);
-        watch_question(w, cm);
+        watch_disconnect(w, cm, c);
         break;
     case CM_DREP:
-        watch_connection_closes(w, c, false);
+        watch_disconnected(w, c);
         break;
     case CM_REJ:
         refused(w, cm, c);

@@ -34,7 +34,10 @@ void watch_group_source(const struct watch *w)
         return;
     uint32_t link = packet_link_key(w->p);
     struct group_source *s = source_at(w, &ip, link);
-    *s = (struct group_source){.ip = ip, .link = link, .frame = w->p->at.frame, .lid = ib->slid};
+    s->ip = ip;
+    s->link = link;
+    s->frame = w->p->at.frame;
+    s->lid = ib->slid;
     memcpy(s->gid, ib->sgid, GID_SIZE);
 }
 

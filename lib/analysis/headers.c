@@ -66,7 +66,7 @@ static void invalid(const struct watch *w, enum field field, uint32_t cause, con
 
 enum { WHAT_TEXT = 160 };
 
-static void wrong_version(const struct watch *w, unsigned version)
+APART static void wrong_version(const struct watch *w, unsigned version)
 {
     char what[WHAT_TEXT];
     g_snprintf(what, sizeof what,
@@ -75,7 +75,7 @@ static void wrong_version(const struct watch *w, unsigned version)
     invalid(w, GRH_VERSION, 0, what);
 }
 
-static void wrong_length(const struct watch *w, unsigned length, unsigned right)
+APART static void wrong_length(const struct watch *w, unsigned length, unsigned right)
 {
     char what[WHAT_TEXT];
     g_snprintf(what, sizeof what,
@@ -86,7 +86,7 @@ static void wrong_length(const struct watch *w, unsigned length, unsigned right)
 }
 
 /* Only the queue pairs that are attached to a group receive what is sent to it (IBA 10.5.2). */
-static void wrong_qp(const struct watch *w)
+APART static void wrong_qp(const struct watch *w)
 {
     char what[WHAT_TEXT];
     g_snprintf(what, sizeof what,
@@ -96,7 +96,7 @@ static void wrong_qp(const struct watch *w)
     invalid(w, DEST_QP, 0, what);
 }
 
-static void wrong_hop_limit(const struct watch *w)
+APART static void wrong_hop_limit(const struct watch *w)
 {
     char what[WHAT_TEXT];
     g_snprintf(what, sizeof what,
@@ -113,7 +113,7 @@ static bool is_default_prefix(const uint8_t *gid)
 
 /* Does the port at the DLID have another GUID, in another subnet than the sender? Then it routes.
  */
-static bool is_to_another_subnet(const struct watch *w)
+APART static bool is_to_another_subnet(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
     const struct endports *all = w->f->endports;
@@ -255,6 +255,24 @@ void watch_headers(const struct watch *w)
 
 /* ---- the port of an ARP reply */
 
+/* The reply is for another port than that at the LID. */
+APART static void watch_reply_to(const struct watch *w, const struct endport *at)
+{
+    const struct datagram *d = &w->p->datagram;
+    const struct endports *all = w->f->endports;
+    const uint8_t *requester = d->body.p + d->arp.tha;
+    if (!endport_has_gid(at) || be24(requester + LLADDR_QPN) != w->p->ib.dqpn)
+        return;
+    const struct endport *to = endports_by_gid(all, w->p->at.interface, requester + LLADDR_GID);
+    char what[WHAT_TEXT], gid[GID_TEXT];
+    if (!to || to == at || !to->lid || endport_has_lid(to, w->p->ib.dlid))
+        return;
+    g_snprintf(what, sizeof what,
+               "an ARP reply for port %s, which has the LID %u: the requester does not receive it",
+               text_of_gid(gid, to->gid), to->lid);
+    invalid(w, OTHER_PORT, 0, what);
+}
+
 /*
  * The reply goes to the LID of another port than the one whose address it answers. The LID of that
  * one is known from its request; across subnets, a router is in between.
@@ -266,20 +284,9 @@ void watch_reply_lid(const struct watch *w)
     if (d->encap.type != TYPE_ARP || d->arp_result != WIRE_OK || d->arp.op != ARP_REPLY ||
         d->arp.hln != LLADDR_SIZE || ib->has_grh || ib->dlid >= LID_MULTICAST_FIRST)
         return;
-    const struct endports *all = w->f->endports;
-    const uint8_t *requester = d->body.p + d->arp.tha;
-    const struct endport *at = endports_by_lid(all, w->p->at.interface, ib->dlid);
-    if (!at || gid_same(at->gid, requester + LLADDR_GID) || !endport_has_gid(at) ||
-        be24(requester + LLADDR_QPN) != ib->dqpn)
-        return;
-    const struct endport *to = endports_by_gid(all, w->p->at.interface, requester + LLADDR_GID);
-    char what[WHAT_TEXT], gid[GID_TEXT];
-    if (!to || to == at || !to->lid || endport_has_lid(to, ib->dlid))
-        return;
-    g_snprintf(what, sizeof what,
-               "an ARP reply for port %s, which has the LID %u: the requester does not receive it",
-               text_of_gid(gid, to->gid), to->lid);
-    invalid(w, OTHER_PORT, 0, what);
+    const struct endport *at = endports_by_lid(w->f->endports, w->p->at.interface, ib->dlid);
+    if (at && !gid_same(at->gid, d->body.p + d->arp.tha + LLADDR_GID))
+        watch_reply_to(w, at);
 }
 
 /* ---- Neighbour Discovery (RFC 4861 sections 6.1, 7.1, 8.1) */

@@ -111,18 +111,23 @@ APART static void wrong_pkey(const struct watch *w, const struct table_seen *t, 
                 "it sends with the P_Key 0x%04x, and its P_Key table has %s", pkey, has);
 }
 
-void watch_sender_pkey(const struct watch *w)
+APART static void watch_pkey_without_entry(const struct watch *w)
 {
     const struct endport *port = w->e->sender;
     uint16_t pkey = w->p->ib.pkey;
-    if (!port || !port->pkeys || endport_has_entry(port, pkey) != PKEY_IS_NOT_THERE)
-        return;
     const struct table_seen *t = known_table(w, port);
     if (t)
         wrong_pkey(w, t,
                    endport_has_pkey(port, pkey) == PKEY_IS_NOT_THERE ? "none of this partition"
                    : pkey & PKEY_MEMBERSHIP ? "only the limited one of this partition"
                                             : "only the full one of this partition");
+}
+
+void watch_sender_pkey(const struct watch *w)
+{
+    const struct endport *port = w->e->sender;
+    if (port && port->pkeys && endport_has_entry(port, w->p->ib.pkey) == PKEY_IS_NOT_THERE)
+        watch_pkey_without_entry(w);
 }
 
 /* ---- datagrams to one port */

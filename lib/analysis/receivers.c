@@ -204,14 +204,20 @@ static bool is_for_routers(const uint8_t *mgid)
     return found;
 }
 
-void watch_receivers(const struct watch *w)
+APART static void watch_group_without(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    if (!w->receivers->without || !mgid_is_ipoib(ib->dgid))
+    if (!mgid_is_ipoib(ib->dgid))
         return;
     const struct group *g = groups_find(w->f->groups, w->p->at.interface, ib->dgid);
     struct receivers_of *r = g ? receivers_of(w, g) : NULL;
     if (r && lacks_receivers(r) && watch_ms(w) - r->ms >= SETTLED_MS && is_certain(w, r) &&
         !is_for_routers(ib->dgid))
         report(w, group_of(g), r);
+}
+
+void watch_receivers(const struct watch *w)
+{
+    if (w->receivers->without)
+        watch_group_without(w);
 }

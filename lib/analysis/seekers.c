@@ -140,9 +140,9 @@ static bool is_answer_to(const struct watch *w, const struct seeker *s, const st
            watch_ms(w) - s->ms <= ANSWERED_MS;
 }
 
-void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
+APART static void watch_seekers(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
 {
-    for (unsigned i = 0; w->seekers->n && i < SEEKERS; i++) {
+    for (unsigned i = 0; i < SEEKERS; i++) {
         struct seeker *s = &w->seekers->all[i];
         if (!is_answer_to(w, s, ip))
             continue;
@@ -152,4 +152,10 @@ void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladd
         if (!s->answered)
             held(w, s, lladdr);
     }
+}
+
+void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
+{
+    if (w->seekers->n)
+        watch_seekers(w, ip, lladdr);
 }

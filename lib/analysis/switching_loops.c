@@ -67,10 +67,10 @@ static struct group_copies *copies_to(const struct watch *w, uint16_t mlid, cons
 void watch_group_packet(const struct watch *w)
 {
     struct group_copies *g = copies_to(w, w->p->ib.dlid, w->p->ib.dgid);
-    if (g->times) {
-        g->most = MAX(g->most, g->times);
-        g->packets = MIN(g->packets + 1, USUAL);
-    }
+    if (g->times > g->most)
+        g->most = g->times;
+    if (g->times && g->packets < USUAL)
+        g->packets++;
     g->times = 1;
     g->frame = w->p->at.frame;
 }

@@ -42,7 +42,8 @@ void watch_prefix(const struct watch *w, const struct endport *port)
 void watch_packet_prefixes(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    w->twins->has_routed |= ib->dgid[0] != 0xff && be64(ib->sgid) != be64(ib->dgid);
+    if (ib->dgid[0] != 0xff && be64(ib->sgid) != be64(ib->dgid))
+        w->twins->has_routed = true;
 }
 
 /* A capture that begins late may not have the prefix of the subnet: then any other one may be. */
