@@ -178,12 +178,20 @@ OFTEN APART static void watch_record(const struct watch *w, const struct subnet_
     watch_members(w, e);
 }
 
-OFTEN APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
+APART static void watch_join_of_new(const struct watch *w, const struct subnet_event *e)
 {
-    watch_prefix(w, e->endport);
-    watch_lid_of_join(w, e->endport);
+    if (!lid_is_seen(w, e->endport, SIGHTING_JOIN))
+        watch_lid_of(w, e->endport, SIGHTING_JOIN);
     watch_shared_join(w, e);
     watch_members(w, e);
+}
+
+OFTEN APART static void watch_asked_join(const struct watch *w, const struct subnet_event *e)
+{
+    if (lid_is_seen(w, e->endport, SIGHTING_JOIN) && !w->shared_lids->any)
+        watch_members(w, e);
+    else
+        watch_join_of_new(w, e);
 }
 
 APART static void watch_refusal(const struct watch *w, const struct subnet_event *e)
@@ -197,16 +205,29 @@ APART static void watch_refusal(const struct watch *w, const struct subnet_event
 
 OFTEN APART static void watch_port(const struct watch *w, const struct subnet_event *e)
 {
-    watch_prefix(w, e->endport);
-    watch_lid_of_port_info(w, e->endport);
+    if (!lid_is_seen(w, e->endport, SIGHTING_PORT_INFO))
+        watch_lid_of(w, e->endport, SIGHTING_PORT_INFO);
     watch_shared_lid(w, e);
+}
+
+static inline void watch_record_of_path(const struct watch *w, const struct subnet_event *e)
+{
+    watch_sl_of_path(w, e);
+    watch_path_of_event(w, e);
+}
+
+APART static void watch_path_to_new(const struct watch *w, const struct subnet_event *e)
+{
+    watch_lid_of(w, e->endport, SIGHTING_PATH);
+    watch_record_of_path(w, e);
 }
 
 OFTEN APART static void watch_path(const struct watch *w, const struct subnet_event *e)
 {
-    watch_lid_of_path(w, e->endport);
-    watch_path_of_event(w, e);
-    watch_sl_of_path(w, e);
+    if (lid_is_seen(w, e->endport, SIGHTING_PATH))
+        watch_record_of_path(w, e);
+    else
+        watch_path_to_new(w, e);
 }
 
 /* Each kind of event has its watchers; the others look for nothing in it. */

@@ -20,9 +20,6 @@
 /* Both tables are caches: a port that is overwritten by another counts as not seen before. */
 enum { PORTS_SEEN = 1 << 12, OLD_LIDS = 1 << 8, RECENT = 1 << 8, CLAIMS = 16 };
 
-/* What names a port with its LID. */
-enum sighting { SIGHTING_PACKET, SIGHTING_PATH, SIGHTING_PORT_INFO };
-
 /* lid 0: none. */
 struct lid_claim {
     const struct endport *port;
@@ -52,6 +49,8 @@ struct recent {
     const struct endport *port;
     uint16_t lid;
     bool told;
+    bool has_prefix; /* its prefix is noted as that of this subnet */
+    uint16_t subnet;
 };
 
 struct lids {
@@ -306,24 +305,39 @@ static inline void see(const struct watch *w, const struct endport *port, enum s
     if (is_as_before(w, port, told))
         return;
     see_new(w, port, how);
-    *recent = (struct recent){w->lids->n_claims ? NULL : port, port->lid, told};
+    *recent = (struct recent){
+        .port = w->lids->n_claims ? NULL : port, .lid = port->lid, .told = told};
 }
 
-void watch_lid_of_port_info(const struct watch *w, const struct endport *port)
+bool lid_is_seen(const struct watch *w, const struct endport *port, enum sighting how)
+{
+    const struct recent *r = recent_of(w, port);
+    return is_as_before(w, port, how == SIGHTING_PORT_INFO) &&
+           (how < SIGHTING_JOIN || !port || (r->has_prefix && r->subnet == w->p->at.interface));
+}
+
+static void note_prefix(const struct watch *w, const struct endport *port)
+{
+    struct recent *r = recent_of(w, port);
+    if (r->port != port || !endport_has_gid(port))
+        return;
+    r->has_prefix = true;
+    r->subnet = w->p->at.interface;
+}
+
+void watch_lid_of(const struct watch *w, const struct endport *port, enum sighting how)
 {
     uint64_t guid;
-    if (!is_as_before(w, port, true) && route_is_known(w, &guid))
-        see(w, port, SIGHTING_PORT_INFO);
-}
-
-void watch_lid_of_path(const struct watch *w, const struct endport *port)
-{
-    see(w, port, SIGHTING_PATH);
-}
-
-void watch_lid_of_join(const struct watch *w, const struct endport *port)
-{
-    see(w, port, SIGHTING_PACKET);
+    bool is_own = port && how >= SIGHTING_JOIN;
+    if (is_own)
+        watch_prefix(w, port);
+    if (how == SIGHTING_JOIN)
+        see(w, port, SIGHTING_PACKET);
+    else if (how != SIGHTING_PORT_INFO ||
+             (!is_as_before(w, port, true) && route_is_known(w, &guid)))
+        see(w, port, how);
+    if (is_own)
+        note_prefix(w, port);
 }
 
 void watch_lids_of_request(const struct watch *w, const struct connection *c)

@@ -35,7 +35,7 @@ static struct small_path *slot_of(const struct watch *w, uint16_t slid, uint16_t
 /* The packets of a path may be limited by the requester, who names an MTU. */
 static bool is_of_sa(const struct subnet_event *e)
 {
-    return e->kind == SUBNET_PATH && e->request && !(e->request->mask & PATH_HAS_MTU);
+    return e->request && !(e->request->mask & PATH_HAS_MTU);
 }
 
 APART static void note_path(const struct watch *w, const struct subnet_event *e)

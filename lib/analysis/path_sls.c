@@ -28,8 +28,8 @@ static bool is_of(const struct watch *w, const struct path_sl *s, uint16_t slid,
 /* A requester that names an SL, or another end than itself, may use the path for something else. */
 static bool is_of_link(const struct watch *w, const struct subnet_event *e)
 {
-    return e->kind == SUBNET_PATH && e->request && !(e->request->mask & PATH_HAS_SL) &&
-           be16(e->record + PATH_SLID) == port_to_lid(w->p->dst) && !packet_is_corrupt(w->p);
+    return e->request && !(e->request->mask & PATH_HAS_SL) &&
+           be16(e->record + PATH_SLID) == port_to_lid(w->p->dst);
 }
 
 void watch_sl_of_path(const struct watch *w, const struct subnet_event *e)

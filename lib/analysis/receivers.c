@@ -139,7 +139,7 @@ APART static void report_all(const struct watch *w)
 /* ---- members */
 
 /* Else each group may have members from before the capture, or from a gap. */
-static bool is_whole(const struct watch *w)
+static inline bool is_whole(const struct watch *w)
 {
     const struct sa_sequence *s = subnet_sa_sequence(w->f->subnet, w->p->at.interface);
     return s && sa_sequence_is_whole(s);

@@ -80,7 +80,7 @@ void watch_shared_lid(const struct watch *w, const struct subnet_event *e)
 {
     uint64_t guid;
     if (w->p->mad.mad.method != SMP_GET_RESP || !e->endport || !endport_has_gid(e->endport) ||
-        packet_is_corrupt(w->p) || !route_is_known(w, &guid) || !guid)
+        !route_is_known(w, &guid) || !guid)
         return;
     if (w->shared_lids->any)
         leaves(w, e->endport->gid, e->lid);

@@ -60,7 +60,7 @@ void watch_port_state(const struct watch *w, const struct subnet_event *e,
 {
     struct port_activity *port = &w->questions->ports[e->lid % PORTS];
     if (w->p->mad.mad.method != SMP_GET_RESP || i->state == PORT_NO_CHANGE ||
-        i->state > PORT_ACTIVE || packet_is_corrupt(w->p))
+        i->state > PORT_ACTIVE)
         return;
     if (!is_same_port(port, e))
         begin_port(port, e);

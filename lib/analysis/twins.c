@@ -32,8 +32,8 @@ static bool has_prefix(const struct watch *w, uint64_t prefix, bool any)
 void watch_prefix(const struct watch *w, const struct endport *port)
 {
     struct twins *t = w->twins;
-    if (!port || has_prefix(w, be64(port->gid), false) || t->n_prefixes == PREFIXES ||
-        !endport_has_gid(port))
+    if (!endport_has_gid(port) || t->n_prefixes == PREFIXES ||
+        has_prefix(w, be64(port->gid), false))
         return;
     t->prefixes[t->n_prefixes].prefix = be64(port->gid);
     t->prefixes[t->n_prefixes++].subnet = w->p->at.interface;

@@ -201,14 +201,15 @@ APART void watch_open_requests(const struct watch *w);  /* sa_requests.c */
 APART void watch_report(const struct watch *w);         /* sa_transfers.c */
 APART void watch_rmpp(const struct watch *w);
 APART void watch_segment(const struct watch *w);
-APART void watch_counters(const struct watch *w); /* counters.c */
-APART void watch_dhcp(const struct watch *w);     /* dhcp.c */
-/* A port that joined, or has PortInfo; NULL: not known (twins.c, lids.c). */
-void watch_prefix(const struct watch *w, const struct endport *port);
-void watch_lid_of_join(const struct watch *w, const struct endport *port);
-void watch_lid_of_port_info(const struct watch *w, const struct endport *port);
-/* The port to which a path of the SA leads. */
-void watch_lid_of_path(const struct watch *w, const struct endport *port);
+APART void watch_counters(const struct watch *w);                     /* counters.c */
+APART void watch_dhcp(const struct watch *w);                         /* dhcp.c */
+void watch_prefix(const struct watch *w, const struct endport *port); /* see watch_lid_of() */
+/* What names a port with its LID (lids.c). */
+enum sighting { SIGHTING_PACKET, SIGHTING_PATH, SIGHTING_JOIN, SIGHTING_PORT_INFO };
+/* Was the port, or nothing, named so lately? Then the current packet shows nothing new. */
+bool lid_is_seen(const struct watch *w, const struct endport *port, enum sighting how);
+/* Else; by its own message, the port also has the prefix of the subnet (twins.c). */
+APART void watch_lid_of(const struct watch *w, const struct endport *port, enum sighting how);
 void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a GRH */
 void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (seekers.c). */
