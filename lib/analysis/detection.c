@@ -80,7 +80,7 @@ static void advertised(const struct watch *w, const struct ip *target)
     const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), target);
     const uint8_t *lladdr = n && n->last_frame == w->p->at.frame ? n->lladdr : NULL;
     if (lladdr)
-        watch_held(w, target, lladdr);
+        watch_held(w, target->bytes, target->length, lladdr);
     if (!is_of(w, d, target) || !is_between(w, d->ns, 0, ANSWER_MS) ||
         !is_other_port(d, w->p, lladdr))
         return;

@@ -22,8 +22,7 @@ struct group_sources *group_sources_new(void)
 
 static struct group_source *source_at(const struct watch *w, const struct ip *ip, uint32_t link)
 {
-    uint64_t hash = mix_gid(mix_two(0, link, ip->length), ip->bytes);
-    return &w->group_sources->all[hash >> 32 & (SOURCES - 1)];
+    return &w->group_sources->all[mix_gid(link, ip->bytes) >> 32 & (SOURCES - 1)];
 }
 
 void watch_group_source(const struct watch *w)

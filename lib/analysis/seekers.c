@@ -154,8 +154,9 @@ APART static void watch_seekers(const struct watch *w, const struct ip *ip, cons
     }
 }
 
-void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
+void watch_held(const struct watch *w, const uint8_t *ip, uint8_t length, const uint8_t *lladdr)
 {
+    const struct ip held = ip_read(ip, length);
     if (w->seekers->n)
-        watch_seekers(w, ip, lladdr);
+        watch_seekers(w, &held, lladdr);
 }

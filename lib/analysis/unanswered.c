@@ -263,25 +263,37 @@ static void note_useless(const struct watch *w, struct question *q, const char *
     q->useless = what;
 }
 
+static struct question_key key_of_arp(const struct watch *w, const uint8_t *from, const uint8_t *to)
+{
+    struct question_key key = question_key(w, QUESTION_ARP, packet_link_key(w->p), NULL, NULL);
+    memcpy(key.who, from, IPV4_ADDRESS_SIZE);
+    memcpy(key.about, to, IPV4_ADDRESS_SIZE);
+    return key;
+}
+
 /* A message of the target to the requester alone, such as a reply; or a reply to all. */
-static void arp_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
+APART static void arp_answers(const struct watch *w, struct question *q)
+{
+    bool is_reply = w->p->datagram.arp.op == ARP_REPLY;
+    watch_retried(w, q);
+    if (is_reply && !packet_is_corrupt(w->p))
+        question_answer_now(w, q);
+    else
+        question_answer(w, q);
+}
+
+static inline void arp_answered(const struct watch *w, const uint8_t *requester,
+                                const uint8_t *target)
 {
     bool to_all = ib_is_multicast(&w->p->ib);
     if (to_all && w->p->datagram.arp.op != ARP_REPLY)
         return;
-    const struct question_key key = key_of_ips(w, QUESTION_ARP, requester, target);
+    const struct question_key key = key_of_arp(w, requester, target);
     struct question *q = question_find(w, &key);
-    if (!q)
-        return;
-    if (to_all) {
+    if (q && to_all)
         note_useless(w, q, "one to the broadcast group");
-        return;
-    }
-    watch_retried(w, q);
-    if (w->p->datagram.arp.op == ARP_REPLY && !packet_is_corrupt(w->p))
-        question_answer_now(w, q);
-    else
-        question_answer(w, q);
+    else if (q)
+        arp_answers(w, q);
 }
 
 /* Has the message an option of this type? Or may it have one that was not captured? */
@@ -327,24 +339,30 @@ static void nd_answered(const struct watch *w, const struct ip *requester, const
 }
 
 /* Probes and announcements want no reply (RFC 5227 sections 2.1, 2.3). */
-static void watch_arp(const struct watch *w, const struct datagram *d)
+static inline void watch_arp_request(const struct watch *w, const uint8_t *from, const uint8_t *to)
+{
+    if (!be32(from)) {
+        const struct ip wanted = ip_read(to, IPV4_ADDRESS_SIZE);
+        watch_wanted(w, &wanted);
+    } else if (be32(from) != be32(to)) {
+        const struct question_key key = key_of_arp(w, from, to);
+        ask_for(w, &key);
+    }
+}
+
+static inline void watch_arp(const struct watch *w, const struct datagram *d)
 {
     const struct arp *a = &d->arp;
     if (d->arp_result != WIRE_OK || a->pln != IPV4_ADDRESS_SIZE)
         return;
-    struct ip from = ip_read(d->body.p + a->spa, IPV4_ADDRESS_SIZE),
-              to = ip_read(d->body.p + a->tpa, IPV4_ADDRESS_SIZE);
-    arp_answered(w, &to, &from);
+    const uint8_t *from = d->body.p + a->spa, *to = d->body.p + a->tpa;
+    arp_answered(w, to, from);
     if (packet_is_corrupt(w->p) || a->hln != LLADDR_SIZE)
         return;
-    if (a->op == ARP_REQUEST && ip_is_unspecified(&from))
-        watch_wanted(w, &to);
+    if (a->op == ARP_REQUEST)
+        watch_arp_request(w, from, to);
     else if (a->op == ARP_REPLY)
-        watch_held(w, &from, d->body.p + a->sha);
-    if (a->op != ARP_REQUEST || ip_is_unspecified(&from) || ip_same(&from, &to))
-        return;
-    const struct question_key key = key_of_ips(w, QUESTION_ARP, &from, &to);
-    ask_for(w, &key);
+        watch_held(w, from, IPV4_ADDRESS_SIZE, d->body.p + a->sha);
 }
 
 /* A solicitation from :: is duplicate address detection (RFC 4862 section 5.4.2). */

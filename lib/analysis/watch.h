@@ -214,7 +214,7 @@ void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a 
 void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (seekers.c). */
 void watch_wanted(const struct watch *w, const struct ip *ip);
-void watch_held(const struct watch *w, const struct ip *ip, const uint8_t *lladdr);
+void watch_held(const struct watch *w, const uint8_t *ip, uint8_t length, const uint8_t *lladdr);
 /* The packet is Neighbour Discovery, or it has IPv6 and ALERT_CONFLICT was raised (detection.c). */
 APART void watch_detection(const struct watch *w);
 void watch_connection_data(const struct watch *w); /* connection_data.c */
