@@ -54,7 +54,6 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .leases = dhcp_leases_new(),
         .pings = pings_new(),
         .small_ttls = small_ttls_new(),
-        .request_rates = request_rates_new(),
         .silent_hosts = silent_hosts_new(),
         .slow_hosts = slow_hosts_new(),
         .new_managers = new_managers_new(),
@@ -106,7 +105,6 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.leases);
     g_free(a->watch.pings);
     g_free(a->watch.small_ttls);
-    g_free(a->watch.request_rates);
     g_free(a->watch.silent_hosts);
     g_free(a->watch.slow_hosts);
     g_free(a->watch.new_managers);
@@ -141,11 +139,6 @@ struct event_table *analysis_take_events(struct analysis *a)
 
 /* ---- a packet */
 
-static inline bool is_join_again(const struct subnet_event *e)
-{
-    return e->kind == SUBNET_JOINED && e->member && e->member->join_state == e->join_state_before;
-}
-
 static inline bool is_of_broadcast_group(const struct subnet_event *e)
 {
     return mgid_is_ipoib(e->group->mgid) && mgid_is_broadcast(e->group->mgid);
@@ -153,29 +146,26 @@ static inline bool is_of_broadcast_group(const struct subnet_event *e)
 
 APART static void watch_special_record(const struct watch *w, const struct subnet_event *e)
 {
-    if (e->kind == SUBNET_JOINED)
-        watch_more_copies(w, e);
-    if (is_join_again(e))
+    if (e->kind == SUBNET_JOINED && e->member && !changes_member(e))
         watch_join_again(w, e);
     if (is_of_broadcast_group(e)) {
         watch_link_mtu(w, e->group);
         watch_group_record(w, e);
         watch_shared_mlid(w, e);
     }
-    watch_members(w, e);
 }
 
 OFTEN APART static void watch_record(const struct watch *w, const struct subnet_event *e)
 {
+    bool changes = changes_member(e);
     if (!e->group)
         return;
-    if (is_join_again(e) || is_of_broadcast_group(e)) {
+    if (!changes || is_of_broadcast_group(e))
         watch_special_record(w, e);
-        return;
-    }
-    if (e->kind == SUBNET_JOINED)
-        watch_more_copies(w, e);
-    watch_members(w, e);
+    if (changes && e->kind == SUBNET_JOINED)
+        watch_more_copies(w, e->group);
+    if (changes)
+        watch_join_state(w, e);
 }
 
 APART static void watch_join_of_new(const struct watch *w, const struct subnet_event *e)
@@ -438,6 +428,8 @@ OFTEN APART static void watch_datagram_to_group(const struct watch *w)
     watch_sender_scope(w);
     watch_grh(w);
     watch_group_packet(w);
+    if (packet_is_corrupt(w->p))
+        return;
     watch_group_source(w);
     watch_broadcaster(w);
 }

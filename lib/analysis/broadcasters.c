@@ -10,7 +10,7 @@
 void watch_broadcaster(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
-    if (!ib->has_lrh || !mgid_is_broadcast(ib->dgid) || packet_is_corrupt(w->p))
+    if (!ib->has_lrh || !mgid_is_broadcast(ib->dgid))
         return;
     w->questions->broadcasters[ib->slid % BROADCASTERS] = (struct broadcaster){
         question_busy_ns(w), packet_link_key(w->p), ib->slid};

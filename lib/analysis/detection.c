@@ -49,7 +49,7 @@ static void both_solicit(const struct watch *w, const struct detection *d)
                 text_of_gid(gid, d->gid), d->frame);
 }
 
-static void solicited(const struct watch *w, const struct ip *target)
+APART static void solicited(const struct watch *w, const struct ip *target)
 {
     struct detection *d = slot_of(w, target);
     const struct ib_packet *ib = &w->p->ib;
@@ -74,9 +74,9 @@ static bool is_other_port(const struct detection *d, const struct packet *p, con
            memcmp(lladdr + LLADDR_GID, d->gid, GID_SIZE) != 0;
 }
 
-static void advertised(const struct watch *w, const struct ip *target)
+/* A port wants the address, or may have it. */
+APART static void advertised_to(const struct watch *w, struct detection *d, const struct ip *target)
 {
-    struct detection *d = slot_of(w, target);
     const struct neighbour *n = neighbours_of_ip(w->f->neighbours, packet_link_key(w->p), target);
     const uint8_t *lladdr = n && n->last_frame == w->p->at.frame ? n->lladdr : NULL;
     if (lladdr)
@@ -88,6 +88,13 @@ static void advertised(const struct watch *w, const struct ip *target)
     d->conflict_ns = w->p->at.ns;
     memcpy(d->other, lladdr + LLADDR_GID, GID_SIZE);
     watch_alert(w, ALERT_CONFLICT);
+}
+
+static inline void advertised(const struct watch *w, const struct ip *target)
+{
+    struct detection *d = slot_of(w, target);
+    if (d->port.id || watch_has_seekers(w))
+        advertised_to(w, d, target);
 }
 
 static void used(const struct watch *w, const struct detection *d)
@@ -115,12 +122,6 @@ static void watch_use(const struct watch *w)
         used(w, d);
 }
 
-static bool is_from_unspecified(const struct datagram *d)
-{
-    const struct ip source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
-    return ip_is_unspecified(&source);
-}
-
 void watch_detection(const struct watch *w)
 {
     const struct datagram *d = &w->p->datagram;
@@ -132,7 +133,7 @@ void watch_detection(const struct watch *w)
     if (!m || view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || packet_is_corrupt(w->p))
         return;
     bool is_answer = m[0] == ND_NA && m[ND_NA_FLAGS] & ND_NA_OVERRIDE;
-    if (!is_answer && (m[0] != ND_NS || !is_from_unspecified(d)))
+    if (!is_answer && (m[0] != ND_NS || !is_unspecified_ipv6(d->body.p + IPV6_SOURCE)))
         return;
     struct ip target = ip_read(m + ND_TARGET, IPV6_ADDRESS_SIZE);
     if (is_answer) {

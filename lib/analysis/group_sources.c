@@ -29,7 +29,7 @@ void watch_group_source(const struct watch *w)
 {
     const struct ib_packet *ib = &w->p->ib;
     struct ip ip;
-    if (!ib->sgid || packet_is_corrupt(w->p) || !twins_source_ip(w, &ip) || ip_is_unspecified(&ip))
+    if (!ib->sgid || !twins_source_ip(w, &ip) || ip_is_unspecified(&ip))
         return;
     uint32_t link = packet_link_key(w->p);
     struct group_source *s = source_at(w, &ip, link);

@@ -221,9 +221,10 @@ static void congested(const struct watch *w, uint8_t bits)
                 w->p->ib.dlid);
 }
 
+/* A datagram with an LRH has a BTH. */
 static uint8_t congestion_of(const struct packet *p)
 {
-    return p->ib.has_bth ? p->bytes.p[p->ib.bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN) : 0;
+    return p->bytes.p[p->ib.bth_off + BTH_FECN_BECN] & (BTH_FECN | BTH_BECN);
 }
 
 /* Most packets have VL 0, and did not meet congestion. */
@@ -234,7 +235,6 @@ bool has_unusual_headers(const struct watch *w)
                            ib->slid >= LID_MULTICAST_FIRST || ib->dlid == LID_PERMISSIVE);
 }
 
-/* A datagram with an LRH has a BTH. */
 bool has_plain_headers(const struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;

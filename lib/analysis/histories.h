@@ -25,7 +25,6 @@ struct summed *summed_new(void);                 /* checksums.c */
 struct dhcp_leases *dhcp_leases_new(void);       /* dhcp_leases.c */
 struct pings *pings_new(void);                   /* echo_replies.c */
 struct small_ttls *small_ttls_new(void);         /* small_ttls.c */
-struct request_rates *request_rates_new(void);   /* request_rates.c */
 struct silent_hosts *silent_hosts_new(void);     /* silent.c */
 struct slow_hosts *slow_hosts_new(void);         /* slow_hosts.c */
 struct new_managers *new_managers_new(void);     /* rejoins.c */

@@ -251,7 +251,7 @@ static void begin_question(const struct watch *w, struct question *q, bool known
         question_answer(w, q);
     w->questions->asked[key->kind]++;
     if (!known) {
-        q->answered_frame = 0;
+        q->answered_frame = q->rate_times = 0;
         q->key = *key;
     }
     q->first_frame = p->frame;

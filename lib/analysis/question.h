@@ -85,7 +85,10 @@ struct question {
     uint8_t open;         /* its place among those that wait for a proof, from 1; 0: it does not */
     bool reported;        /* as unanswered, since the last answer */
     bool to_group;        /* of DHCP: the answers to all requests go to the broadcast group */
-    uint8_t unused[16];   /* of 256 bytes, an entry is found by fewer instructions */
+    /* of ARP and ND: since when they are counted for a storm of them (request_rates.c), and how
+     * many there were; the entry has 256 bytes, so it is found by few instructions */
+    int64_t rate_ms;
+    uint32_t rate_frame, rate_times;
 };
 
 /* The packet of a request. */

@@ -6,40 +6,28 @@
  */
 #include "analysis/unanswered.h"
 
-enum { RATES = 1 << 6, STORM = 100, WITHIN_MS = 2000 };
+enum { STORM = 100, WITHIN_MS = 2000 };
 
-/* A cache. */
-struct request_rates {
-    struct request_rate {
-        struct question_key key;
-        int64_t since_ms;
-        uint32_t frame, times; /* since then */
-    } all[RATES];
-};
-
-struct request_rates *request_rates_new(void)
+APART static void storm(const struct watch *w, const struct question *q)
 {
-    return g_new0(struct request_rates, 1);
-}
-
-APART static void storm(const struct watch *w, const struct request_rate *r)
-{
-    struct ip from = ip_of_key(r->key.who), to = ip_of_key(r->key.about);
+    struct ip from = ip_of_key(q->key.who), to = ip_of_key(q->key.about);
     struct sender who = sender_at(w, w->p->ib.slid, &from);
     char target[SENDER_TEXT_SIZE];
-    const struct event_key key = event_key(w, EVENT_REQUEST_STORM, r->key.who, r->key.about,
-                                           r->key.requester);
-    watch_event(w, &key, &who, r->frame,
+    const struct event_key key = event_key(w, EVENT_REQUEST_STORM, q->key.who, q->key.about,
+                                           q->key.requester);
+    watch_event(w, &key, &who, q->rate_frame,
                 "it has asked for the address of %s %u times within %u s, since frame %u",
-                ip_text(target, &to), r->times, WITHIN_MS / 1000, r->frame);
+                ip_text(target, &to), q->rate_times, WITHIN_MS / 1000, q->rate_frame);
 }
 
-void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place)
+void watch_request_rate(const struct watch *w, struct question *q)
 {
-    struct request_rate *r = &w->request_rates->all[place & (RATES - 1)];
     int64_t ms = watch_ms(w);
-    if (!question_key_same(&r->key, key) || ms < r->since_ms || ms - r->since_ms > WITHIN_MS)
-        *r = (struct request_rate){*key, ms, w->p->at.frame, 0};
-    if (++r->times >= STORM)
-        storm(w, r);
+    if (!q->rate_times || ms < q->rate_ms || ms - q->rate_ms > WITHIN_MS) {
+        q->rate_ms = ms;
+        q->rate_frame = w->p->at.frame;
+        q->rate_times = 0;
+    }
+    if (++q->rate_times >= STORM)
+        storm(w, q);
 }

@@ -31,7 +31,8 @@ struct routes_seen {
     struct route_seen all[ROUTES];
     struct route_seen *now; /* that of the current SMP; NULL: no directed route */
     enum { NOT_FOUND, KNOWN, UNKNOWN } is_known; /* route_is_known() of the same packet */
-    struct port manager;                         /* whose PSNs were looked up last */
+    uint32_t agent;                              /* whose PSNs were looked up last */
+    uint16_t subnet;                             /* the same */
     const struct psn_sender *sent;               /* by it; NULL: nothing until then */
 };
 
@@ -127,11 +128,12 @@ static bool is_requested(const struct route_seen *r, const struct mad *mad)
 static const struct psn_sender *sent_by_manager(const struct watch *w)
 {
     struct routes_seen *all = w->routes;
-    const struct port manager = port_of_route(w->p->at.interface, agent_of(&w->p->mad.smp), NULL,
-                                              0);
-    if (!all->sent || !port_same(all->manager, manager)) {
-        all->sent = psn_gaps_sender(w->f->psn_gaps, manager, PSN_SMI);
-        all->manager = manager;
+    uint32_t agent = agent_of(&w->p->mad.smp);
+    uint16_t subnet = w->p->at.interface;
+    if (!all->sent || all->agent != agent || all->subnet != subnet) {
+        all->sent = psn_gaps_sender(w->f->psn_gaps, port_of_route(subnet, agent, NULL, 0), PSN_SMI);
+        all->agent = agent;
+        all->subnet = subnet;
     }
     return all->sent;
 }

@@ -117,32 +117,32 @@ static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint3
         qkey, text_of_gid(group, old->mgid), sender_text(text, &other), old->qkey);
 }
 
-static inline void note_qkey(const struct watch *w, struct group_qkey *g, const uint8_t *mgid,
-                             uint32_t qkey)
+static inline void note_qkey(const struct watch *w, struct group_qkey *g, const uint8_t *record)
 {
-    g->qkey = qkey;
+    memcpy(g->mgid, record + MCM_MGID, GID_SIZE);
+    g->qkey = be32(record + MCM_QKEY);
     g->frame = w->p->at.frame;
     g->subnet = w->p->at.interface;
     g->lid = port_to_lid(w->p->dst);
-    memcpy(g->mgid, mgid, GID_SIZE);
 }
 
-APART static void note_other_qkey(const struct watch *w, struct group_qkey *g, const uint8_t *mgid,
-                                  uint32_t qkey)
+APART static void note_other_qkey(const struct watch *w, struct group_qkey *g,
+                                  const uint8_t *record)
 {
-    two_qkeys(w, g, qkey);
-    note_qkey(w, g, mgid, qkey);
+    two_qkeys(w, g, be32(record + MCM_QKEY));
+    note_qkey(w, g, record);
 }
 
 /* Members that joined at another time may have another one, if the group was created again. */
-static inline void watch_qkey(const struct watch *w, const uint8_t *mgid, uint32_t qkey)
+static inline void watch_qkey(const struct watch *w, const uint8_t *record)
 {
+    const uint8_t *mgid = record + MCM_MGID;
     struct group_qkey *g = &w->group_qkeys->all[mix_gid(0, mgid) >> 32 & (GROUP_QKEYS - 1)];
-    if (g->qkey != qkey && g->frame && g->lid != port_to_lid(w->p->dst) &&
+    if (g->qkey != be32(record + MCM_QKEY) && g->frame && g->lid != port_to_lid(w->p->dst) &&
         g->subnet == w->p->at.interface && gid_same(g->mgid, mgid))
-        note_other_qkey(w, g, mgid, qkey);
+        note_other_qkey(w, g, record);
     else
-        note_qkey(w, g, mgid, qkey);
+        note_qkey(w, g, record);
 }
 
 /* ---- answers about groups */
@@ -162,7 +162,7 @@ static inline void watch_join_qkey(const struct watch *w, const struct mad_trans
                                    const uint8_t *record)
 {
     if (join_of(q))
-        watch_qkey(w, record + MCM_MGID, be32(record + MCM_QKEY));
+        watch_qkey(w, record);
 }
 
 APART static void watch_other_join(const struct watch *w, const struct mad_transaction *q,

@@ -140,6 +140,11 @@ static bool is_answer_to(const struct watch *w, const struct seeker *s, const st
            watch_ms(w) - s->ms <= ANSWERED_MS;
 }
 
+bool watch_has_seekers(const struct watch *w)
+{
+    return w->seekers->n;
+}
+
 APART static void watch_seekers(const struct watch *w, const struct ip *ip, const uint8_t *lladdr)
 {
     for (unsigned i = 0; i < SEEKERS; i++) {
@@ -157,6 +162,6 @@ APART static void watch_seekers(const struct watch *w, const struct ip *ip, cons
 void watch_held(const struct watch *w, const uint8_t *ip, uint8_t length, const uint8_t *lladdr)
 {
     const struct ip held = ip_read(ip, length);
-    if (w->seekers->n)
+    if (watch_has_seekers(w))
         watch_seekers(w, &held, lladdr);
 }

@@ -76,11 +76,11 @@ void watch_group_packet(const struct watch *w)
 }
 
 /* The mirrored port of a new member has a copy of each packet from now on. */
-void watch_more_copies(const struct watch *w, const struct subnet_event *e)
+void watch_more_copies(const struct watch *w, const struct group *group)
 {
-    if (!e->group->mlid || !e->member || e->member->join_state == e->join_state_before)
+    if (!group->mlid)
         return;
-    struct group_copies *g = copies_to(w, e->group->mlid, e->group->mgid);
+    struct group_copies *g = copies_to(w, group->mlid, group->mgid);
     g->times = g->most = g->packets = 0;
 }
 

@@ -248,13 +248,12 @@ void nd_unanswered(const struct watch *w, struct question *q)
 
 static void ask_for(const struct watch *w, const struct question_key *key)
 {
-    unsigned place = question_key_place(key);
-    struct question *q = question_ask_at(w, key, place, w->p->ib.psn + UINT64_C(1));
+    struct question *q = question_ask(w, key, w->p->ib.psn + UINT64_C(1));
     if (!q)
         return;
     note_announcement(w, q);
     watch_asked_again(w, q);
-    watch_request_rate(w, key, place);
+    watch_request_rate(w, q);
 }
 
 static void note_useless(const struct watch *w, struct question *q, const char *what)
@@ -323,11 +322,16 @@ static const char *why_useless(const struct datagram *d, const struct question *
     return NULL;
 }
 
-static void nd_answered(const struct watch *w, const struct ip *requester, const struct ip *target)
+static struct question_key key_of_nd(const struct watch *w, const uint8_t *from, const uint8_t *to)
+{
+    return question_key(w, QUESTION_ND, packet_link_key(w->p), from, to);
+}
+
+static void nd_answered(const struct watch *w, const uint8_t *requester, const uint8_t *target)
 {
     if (ib_is_multicast(&w->p->ib))
         return;
-    const struct question_key key = key_of_ips(w, QUESTION_ND, requester, target);
+    const struct question_key key = key_of_nd(w, requester, target);
     struct question *q = question_find(w, &key);
     const char *useless = q ? why_useless(&w->p->datagram, q) : NULL;
     if (useless)
@@ -370,15 +374,14 @@ static void watch_nd(const struct watch *w, const struct datagram *d)
 {
     if (view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK)
         return;
-    struct ip target = ip_read(d->icmpv6.p + ND_TARGET, IPV6_ADDRESS_SIZE),
-              source = ip_read(d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE),
-              destination = ip_read(d->body.p + IPV6_DESTINATION, IPV6_ADDRESS_SIZE);
+    const uint8_t *target = d->icmpv6.p + ND_TARGET, *source = d->body.p + IPV6_SOURCE,
+                  *destination = d->body.p + IPV6_DESTINATION;
     if (d->icmpv6.p[0] == ND_NA)
-        nd_answered(w, &destination, &target);
-    if (d->icmpv6.p[0] != ND_NS || ip_is_unspecified(&source))
+        nd_answered(w, destination, target);
+    if (d->icmpv6.p[0] != ND_NS || is_unspecified_ipv6(source))
         return;
-    nd_answered(w, &destination, &source);
-    const struct question_key key = key_of_ips(w, QUESTION_ND, &source, &target);
+    nd_answered(w, destination, source);
+    const struct question_key key = key_of_nd(w, source, target);
     ask_for(w, &key);
 }
 

@@ -55,7 +55,7 @@ void watch_asked_again(const struct watch *w, const struct question *q);
 APART void watch_rejoin(const struct watch *w, const struct question *q);
 
 /* The current packet is a request for an address, and no copy (request_rates.c). */
-void watch_request_rate(const struct watch *w, const struct question_key *key, unsigned place);
+void watch_request_rate(const struct watch *w, struct question *q);
 
 /* An ICMP or ICMPv6 message to one host that is no echo, with eight bytes or more (icmp_errors.c).
  */

@@ -85,7 +85,6 @@ struct watch {
     struct dhcp_leases *leases;
     struct pings *pings;
     struct small_ttls *small_ttls;
-    struct request_rates *request_rates;
     struct silent_hosts *silent_hosts;
     struct slow_hosts *slow_hosts;
     struct new_managers *new_managers;
@@ -138,6 +137,11 @@ const char *text_of_gid(char text[GID_TEXT], const uint8_t *gid);
 static inline bool gid_same(const uint8_t *a, const uint8_t *b)
 {
     return mix_word_at(a) == mix_word_at(b) && mix_word_at(a + 8) == mix_word_at(b + 8);
+}
+
+static inline bool is_unspecified_ipv6(const uint8_t *address)
+{
+    return !(mix_word_at(address) | mix_word_at(address + 8));
 }
 
 /* Time of the current packet in ms since 1970; differences of these do not overflow. */
@@ -214,6 +218,8 @@ void watch_packet_prefixes(const struct watch *w); /* twins.c; the packet has a 
 void watch_twins(const struct watch *w);           /* twins.c */
 /* The sender looks whether the address is free; a port has it (seekers.c). */
 void watch_wanted(const struct watch *w, const struct ip *ip);
+/* Has any port looked so for an address? */
+bool watch_has_seekers(const struct watch *w);
 void watch_held(const struct watch *w, const uint8_t *ip, uint8_t length, const uint8_t *lladdr);
 /* The packet is Neighbour Discovery, or it has IPv6 and ALERT_CONFLICT was raised (detection.c). */
 APART void watch_detection(const struct watch *w);
@@ -229,9 +235,13 @@ void watch_rc(const struct watch *w);                                        /* 
 /* Is it data of a connection that was captured before, at any time? Ask before watch_rc(). */
 bool watch_is_sent_again(const struct watch *w);
 APART void watch_join_state(const struct watch *w, const struct subnet_event *e); /* receivers.c */
+static inline bool changes_member(const struct subnet_event *e)
+{
+    return e->member && e->member->join_state != e->join_state_before;
+}
 static inline void watch_members(const struct watch *w, const struct subnet_event *e)
 {
-    if (e->group && e->member && e->member->join_state != e->join_state_before)
+    if (e->group && changes_member(e))
         watch_join_state(w, e);
 }
 APART void watch_empty_group(const struct watch *w, const struct subnet_event *e);
@@ -256,9 +266,10 @@ APART void watch_new_manager(const struct watch *w, uint16_t before, uint16_t no
 APART void watch_join_again(const struct watch *w, const struct subnet_event *e);
 APART void watch_loop(const struct watch *w); /* switching_loops.c; a copy */
 void watch_group_packet(const struct watch *w);
-void watch_group_source(const struct watch *w);                              /* group_sources.c */
-void watch_broadcaster(const struct watch *w);                               /* broadcasters.c */
-void watch_more_copies(const struct watch *w, const struct subnet_event *e); /* e->group is set */
+void watch_group_source(const struct watch *w); /* group_sources.c */
+void watch_broadcaster(const struct watch *w);  /* broadcasters.c */
+/* The group has another member. */
+void watch_more_copies(const struct watch *w, const struct group *group);
 /* The PSN with which a side of the connection begins: a REQ or a REP (first_psns.c). */
 void watch_first_psn(const struct watch *w, const struct cm *cm, const struct connection *c);
 /* The frame of the message in which the receiver named this PSN; 0: none. */
