@@ -272,7 +272,7 @@ APART static void watch_port_info(const struct watch *w, struct port port)
     watch_width(w, port, &i);
 }
 
-static inline void watch_node_info(const struct watch *w)
+OFTEN APART static void watch_node_info(const struct watch *w)
 {
     if (!packet_is_corrupt(w->p))
         watch_node_at_route(w);
@@ -345,7 +345,7 @@ OFTEN APART static void watch_smp(const struct watch *w)
 static inline void watch_smp_get(const struct watch *w)
 {
     watch_request_on_route(w);
-    const struct port port = smp_port(w);
+    const struct port port = smp_port_on_route(w);
     if (port.id)
         watch_smp_request(w, port);
 }

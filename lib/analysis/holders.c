@@ -24,34 +24,39 @@ struct announcement {
     bool takes_over; /* gratuitous or unsolicited */
 };
 
-static bool read_arp(const struct datagram *d, struct announcement *a)
+/* any: also one that takes nothing over. */
+static bool read_arp(const struct datagram *d, struct announcement *a, bool any)
 {
     const struct arp *m = &d->arp;
     if (d->arp_result != WIRE_OK || m->pln != IPV4_ADDRESS_SIZE || m->hln != LLADDR_SIZE)
         return false;
-    a->ip = ip_read(d->body.p + m->spa, IPV4_ADDRESS_SIZE);
     a->takes_over = memcmp(d->body.p + m->spa, d->body.p + m->tpa, IPV4_ADDRESS_SIZE) == 0;
+    if (!a->takes_over && !any)
+        return false;
+    a->ip = ip_read(d->body.p + m->spa, IPV4_ADDRESS_SIZE);
     return true;
 }
 
 /* An advertisement without the Override flag takes nothing over, as of an anycast address. */
-static bool read_nd(const struct datagram *d, struct announcement *a)
+static bool read_nd(const struct datagram *d, struct announcement *a, bool any)
 {
     const uint8_t *m = d->icmpv6.p;
     if (view_has(d->icmpv6, 0, ND_TARGET + 16) != WIRE_OK || (m[0] != ND_NS && m[0] != ND_NA) ||
         (m[0] == ND_NA && !(m[ND_NA_FLAGS] & ND_NA_OVERRIDE)))
         return false;
-    a->ip = ip_read(m[0] == ND_NA ? m + ND_TARGET : d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
     a->takes_over = m[0] == ND_NA && !(m[ND_NA_FLAGS] & ND_NA_SOLICITED);
+    if (!a->takes_over && !any)
+        return false;
+    a->ip = ip_read(m[0] == ND_NA ? m + ND_TARGET : d->body.p + IPV6_SOURCE, IPV6_ADDRESS_SIZE);
     return true;
 }
 
-static bool read_announcement(const struct packet *p, struct announcement *a)
+static bool read_announcement(const struct packet *p, struct announcement *a, bool any)
 {
     const struct datagram *d = &p->datagram;
     if (d->header == WIRE_OK && d->encap.type == TYPE_ARP)
-        return read_arp(d, a);
-    return d->icmpv6.p && read_nd(d, a);
+        return read_arp(d, a, any);
+    return d->icmpv6.p && read_nd(d, a, any);
 }
 
 /* The fields of a holder, with its port as the model knows it. */
@@ -313,8 +318,7 @@ void watch_sender_scope(const struct watch *w)
         return;
     struct sender_scope *s = scope_of_sender(w);
     uint8_t scope = ib->dgid[1] & 0x0f;
-    if ((s && s->scope == scope) || packet_is_corrupt(w->p) ||
-        (read_announcement(w->p, &a) && a.takes_over))
+    if ((s && s->scope == scope) || packet_is_corrupt(w->p) || read_announcement(w->p, &a, false))
         return;
     if (!s)
         *place_of_sender(w) = (struct sender_scope){port,           ib->sqpn, packet_link_key(w->p),
@@ -421,7 +425,8 @@ void watch_holders(const struct watch *w)
 {
     bool is_taken = neighbours_taken_frame(w->f->neighbours) == w->p->at.frame;
     struct announcement a;
-    if ((!is_taken && !w->p->ib.dgid) || !read_announcement(w->p, &a) || ip_is_unspecified(&a.ip))
+    if ((!is_taken && !w->p->ib.dgid) || !read_announcement(w->p, &a, is_taken) ||
+        ip_is_unspecified(&a.ip))
         return;
     if (is_taken)
         watch_holder(w, &a);

@@ -208,13 +208,18 @@ static inline struct mad_transaction *transaction_of(const struct watch *w, stru
     return transaction_at(w, (unsigned)(port.id + w->p->mad.mad.tid));
 }
 
-OFTEN void watch_smp_request(const struct watch *w, struct port port)
+OFTEN APART static void requested(const struct watch *w, struct mad_transaction *t,
+                                  struct port port)
 {
-    struct mad_transaction *t = transaction_of(w, port);
     if (w->p->copy_of || transaction_is_open(t) || transaction_is(t, port, w->p->mad.mad.tid))
         requested_again(w, t, port);
     else
         note(w, t, port);
+}
+
+void watch_smp_request(const struct watch *w, struct port port)
+{
+    requested(w, transaction_of(w, port), port);
 }
 
 /*
@@ -286,6 +291,11 @@ OFTEN void watch_smp_response(const struct watch *w, struct port port)
         answered_several(w, t, port);
 }
 
+struct port smp_port_on_route(const struct watch *w)
+{
+    return (struct port){w->p->ib.has_lrh && route_hops(w) ? route_number(w) : 0};
+}
+
 /* The two managers of a port at a LID count as two ports, as if they had routes to it. */
 struct port smp_port(const struct watch *w)
 {
@@ -296,7 +306,7 @@ struct port smp_port(const struct watch *w)
         p->mad.result != WIRE_OK)
         return (struct port){0};
     if (p->mad.smp.directed)
-        return (struct port){route_hops(w) ? route_number(w) : 0};
+        return smp_port_on_route(w);
     uint64_t lid = response ? p->ib.slid : p->ib.dlid;
     return port_make(PORT_NONE, p->at.interface, p->mad.mad.tid >> 32 << 16 | lid);
 }

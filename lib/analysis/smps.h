@@ -16,6 +16,8 @@ enum { SMP_KEY_ATTRIBUTE = 0, SMP_KEY_MODIFIER = 2, SMP_KEY_AGENT = 6, SMP_KEY_M
  * Id 0: it is no request or response, or its route is too long or was not captured.
  */
 struct port smp_port(const struct watch *w);
+/* The same of a request or response on a directed route. */
+struct port smp_port_on_route(const struct watch *w);
 /* The attribute of the current packet, its modifier, and this port. */
 struct question_key smp_key(const struct watch *w, struct port port);
 /* The same of an earlier request. */
