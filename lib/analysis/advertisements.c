@@ -35,10 +35,7 @@ struct advertisements {
     } all[ROUTERS];
 };
 
-struct advertisements *advertisements_new(void)
-{
-    return g_new0(struct advertisements, 1);
-}
+NEW_HISTORY(advertisements, advertisements_new)
 
 static void report_prefix(const struct watch *w, const struct ip *router, const uint8_t *option,
                           const char *why)

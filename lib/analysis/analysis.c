@@ -30,45 +30,11 @@ struct analysis *analysis_new(struct fabric *fabric, analysis_report *report, vo
         .questions = questions_new(),
         .transactions = g_new0(struct transactions, 1),
         .twins = g_new0(struct twins, 1),
-        .lids = lids_new(),
-        .links = links_new(),
-        .rc = rc_flows_new(),
-        .echo_sizes = echo_sizes_new(),
         .receivers = receivers_new(),
-        .pkey_tables = pkey_tables_new(),
-        .small_paths = small_paths_new(),
-        .headers = headers_new(),
-        .loops = loops_new(),
-        .lossy = lossy_new(),
-        .seekers = seekers_new(),
-        .missing_groups = missing_groups_new(),
-        .shared_mlids = shared_mlids_new(),
-        .advertisements = advertisements_new(),
-        .routes = routes_seen_new(),
         .shared_lids = g_new0(struct shared_lids, 1),
-        .routing_loops = routing_loops_new(),
-        .group_qkeys = group_qkeys_new(),
-        .size_errors = size_errors_new(),
-        .tcp = tcp_flows_new(),
-        .summed = summed_new(),
-        .leases = dhcp_leases_new(),
-        .pings = pings_new(),
-        .small_ttls = small_ttls_new(),
-        .silent_hosts = silent_hosts_new(),
-        .slow_hosts = slow_hosts_new(),
-        .new_managers = new_managers_new(),
-        .copies_again = copies_again_new(),
-        .first_psns = first_psns_new(),
-        .group_pings = group_pings_new(),
-        .path_sls = path_sls_new(),
-        .forwarding = forwarding_new(),
-        .redirects = redirects_new(),
-        .joins_again = joins_again_new(),
-        .zero_windows = zero_windows_new(),
-        .services = services_new(),
-        .group_sources = group_sources_new(),
-        .offers = dhcp_offers_new(),
-        .guids = guids_seen_new(),
+#define HISTORY(type, member, make) .member = make(),
+#include "analysis/histories.def"
+#undef HISTORY
     };
     return a;
 }
@@ -81,45 +47,11 @@ void analysis_free(struct analysis *a)
     g_free(a->watch.questions);
     g_free(a->watch.transactions);
     g_free(a->watch.twins);
-    g_free(a->watch.lids);
-    g_free(a->watch.links);
-    g_free(a->watch.rc);
-    g_free(a->watch.echo_sizes);
+#define HISTORY(type, member, make) g_free(a->watch.member);
+#include "analysis/histories.def"
+#undef HISTORY
     receivers_free(a->watch.receivers);
-    g_free(a->watch.pkey_tables);
-    g_free(a->watch.small_paths);
-    g_free(a->watch.headers);
-    g_free(a->watch.loops);
-    g_free(a->watch.lossy);
-    g_free(a->watch.seekers);
-    g_free(a->watch.missing_groups);
-    g_free(a->watch.shared_mlids);
-    g_free(a->watch.advertisements);
-    g_free(a->watch.routes);
     g_free(a->watch.shared_lids);
-    g_free(a->watch.routing_loops);
-    g_free(a->watch.group_qkeys);
-    g_free(a->watch.size_errors);
-    g_free(a->watch.tcp);
-    g_free(a->watch.summed);
-    g_free(a->watch.leases);
-    g_free(a->watch.pings);
-    g_free(a->watch.small_ttls);
-    g_free(a->watch.silent_hosts);
-    g_free(a->watch.slow_hosts);
-    g_free(a->watch.new_managers);
-    g_free(a->watch.copies_again);
-    g_free(a->watch.first_psns);
-    g_free(a->watch.group_pings);
-    g_free(a->watch.path_sls);
-    g_free(a->watch.forwarding);
-    g_free(a->watch.redirects);
-    g_free(a->watch.joins_again);
-    g_free(a->watch.zero_windows);
-    g_free(a->watch.services);
-    g_free(a->watch.group_sources);
-    g_free(a->watch.guids);
-    g_free(a->watch.offers);
     g_free(a);
 }
 

@@ -50,10 +50,7 @@ struct summed {
     } samples[SENDERS];
 };
 
-struct summed *summed_new(void)
-{
-    return g_new0(struct summed, 1);
-}
+NEW_HISTORY(summed, summed_new)
 
 APART static void begin_sample(const struct watch *w, struct sample *s)
 {

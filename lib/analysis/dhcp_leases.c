@@ -39,10 +39,7 @@ struct dhcp_leases {
     } requests[REQUESTS];
 };
 
-struct dhcp_leases *dhcp_leases_new(void)
-{
-    return g_new0(struct dhcp_leases, 1);
-}
+NEW_HISTORY(dhcp_leases, dhcp_leases_new)
 
 /* ---- clients */
 

@@ -27,10 +27,7 @@ struct dhcp_offers {
     } all[OFFERS];
 };
 
-struct dhcp_offers *dhcp_offers_new(void)
-{
-    return g_new0(struct dhcp_offers, 1);
-}
+NEW_HISTORY(dhcp_offers, dhcp_offers_new)
 
 static struct ip ip_of(uint32_t address)
 {

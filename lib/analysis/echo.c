@@ -102,10 +102,7 @@ struct echo_sizes {
     struct answered all[PAIRS];
 };
 
-struct echo_sizes *echo_sizes_new(void)
-{
-    return g_new0(struct echo_sizes, 1);
-}
+NEW_HISTORY(echo_sizes, echo_sizes_new)
 
 /* Of another pair, it is empty from now on. */
 static struct answered *answered_of(const struct watch *w, const struct question_key *key,

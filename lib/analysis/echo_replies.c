@@ -36,10 +36,7 @@ struct pings {
     struct ping all[PINGS];
 };
 
-struct pings *pings_new(void)
-{
-    return g_new0(struct pings, 1);
-}
+NEW_HISTORY(pings, pings_new)
 
 /* ---- data */
 

@@ -14,10 +14,7 @@ struct first_psns {
     } all[2 * CONNECTIONS];              /* to the responder, to the requester */
 };
 
-struct first_psns *first_psns_new(void)
-{
-    return g_new0(struct first_psns, 1);
-}
+NEW_HISTORY(first_psns, first_psns_new)
 
 static struct first_psn *place_of(const struct watch *w, const struct connection *c,
                                   bool to_requester)

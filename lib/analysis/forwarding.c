@@ -50,10 +50,7 @@ struct forwarding {
     bool any;
 };
 
-struct forwarding *forwarding_new(void)
-{
-    return g_new0(struct forwarding, 1);
-}
+NEW_HISTORY(forwarding, forwarding_new)
 
 /* ---- the nodes at the ends of the subnet manager's routes */
 

@@ -31,10 +31,7 @@ struct group_pings {
     bool any;
 };
 
-struct group_pings *group_pings_new(void)
-{
-    return g_new0(struct group_pings, 1);
-}
+NEW_HISTORY(group_pings, group_pings_new)
 
 static struct group_ping *place_of(const struct watch *w, uint64_t hash)
 {

@@ -15,10 +15,7 @@ struct group_sources {
     struct group_source all[SOURCES];
 };
 
-struct group_sources *group_sources_new(void)
-{
-    return g_new0(struct group_sources, 1);
-}
+NEW_HISTORY(group_sources, group_sources_new)
 
 /* ip: 16 bytes; those after an IPv4 address are 0. */
 static struct group_source *source_at(const struct watch *w, const uint8_t *ip, uint32_t link)

@@ -25,10 +25,7 @@ struct guids_seen {
     } all[GUIDS];
 };
 
-struct guids_seen *guids_seen_new(void)
-{
-    return g_new0(struct guids_seen, 1);
-}
+NEW_HISTORY(guids_seen, guids_seen_new)
 
 /* Do the routes lead to two ports of one switch? */
 static bool are_siblings(const struct guid_seen *a, const struct guid_seen *b)

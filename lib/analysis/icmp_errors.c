@@ -27,10 +27,7 @@ struct size_errors {
     } all[SIZES];
 };
 
-struct size_errors *size_errors_new(void)
-{
-    return g_new0(struct size_errors, 1);
-}
+NEW_HISTORY(size_errors, size_errors_new)
 
 static const struct icmp_error {
     uint16_t ethertype;

@@ -62,10 +62,7 @@ struct lids {
     bool any_old;
 };
 
-struct lids *lids_new(void)
-{
-    return g_new0(struct lids, 1);
-}
+NEW_HISTORY(lids, lids_new)
 
 static struct port_seen *seen_of(const struct watch *w, const uint8_t *gid)
 {

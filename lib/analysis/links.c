@@ -24,10 +24,7 @@ struct smp_links {
     struct smp_link all[LINKS];
 };
 
-struct smp_links *links_new(void)
-{
-    return g_new0(struct smp_links, 1);
-}
+NEW_HISTORY(smp_links, links_new)
 
 static struct smp_link *link_of(const struct watch *w, struct port at, uint8_t port)
 {

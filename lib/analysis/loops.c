@@ -35,10 +35,7 @@ struct loops {
     struct loop all[LOOPS];
 };
 
-struct loops *loops_new(void)
-{
-    return g_new0(struct loops, 1);
-}
+NEW_HISTORY(loops, loops_new)
 
 /* NULL: one of the hosts is not known. */
 static struct loop *loop_of(const struct watch *w, const struct connection *c)

@@ -38,10 +38,7 @@ struct lossy {
     } retried[PAIRS];
 };
 
-struct lossy *lossy_new(void)
-{
-    return g_new0(struct lossy, 1);
-}
+NEW_HISTORY(lossy, lossy_new)
 
 /* A question of ARP or of Neighbour Discovery. */
 static uint64_t hash_of(const struct watch *w, const struct question *q)

@@ -21,10 +21,7 @@ struct missing_groups {
     struct missing_group all[GROUPS];
 };
 
-struct missing_groups *missing_groups_new(void)
-{
-    return g_new0(struct missing_groups, 1);
-}
+NEW_HISTORY(missing_groups, missing_groups_new)
 
 static bool is_broadcast(const uint8_t *mgid)
 {

@@ -20,10 +20,7 @@ struct small_paths {
     struct small_path all[SMALL_PATHS];
 };
 
-struct small_paths *small_paths_new(void)
-{
-    return g_new0(struct small_paths, 1);
-}
+NEW_HISTORY(small_paths, small_paths_new)
 
 /* ---- paths */
 

@@ -7,10 +7,7 @@
 #include "analysis/path_sls.h"
 #include "wire/pkey.h"
 
-struct path_sls *path_sls_new(void)
-{
-    return g_new0(struct path_sls, 1);
-}
+NEW_HISTORY(path_sls, path_sls_new)
 
 static struct path_sl *slot_of(const struct watch *w, uint16_t slid, uint16_t dlid)
 {

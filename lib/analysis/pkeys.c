@@ -25,10 +25,7 @@ struct pkey_tables {
     bool has_other_blocks; /* another block than the first of a port's table has entries */
 };
 
-struct pkey_tables *pkey_tables_new(void)
-{
-    return g_new0(struct pkey_tables, 1);
-}
+NEW_HISTORY(pkey_tables, pkey_tables_new)
 
 static unsigned place_of(const struct endport *port)
 {

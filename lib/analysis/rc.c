@@ -56,10 +56,7 @@ struct rc_flows {
     struct rc_flow all[2 * FLOWS]; /* to the responder, to the requester */
 };
 
-struct rc_flows *rc_flows_new(void)
-{
-    return g_new0(struct rc_flows, 1);
-}
+NEW_HISTORY(rc_flows, rc_flows_new)
 
 /* The flow of the packet's connection; or that of another one, whose place it has. */
 static struct rc_flow *place_of(const struct watch *w, bool to_requester)

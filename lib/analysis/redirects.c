@@ -20,10 +20,7 @@ struct redirects {
     } all[PAIRS];
 };
 
-struct redirects *redirects_new(void)
-{
-    return g_new0(struct redirects, 1);
-}
+NEW_HISTORY(redirects, redirects_new)
 
 /* What a redirect says. */
 struct redirect {

@@ -25,10 +25,7 @@ struct new_managers {
     } all[SUBNETS];
 };
 
-struct new_managers *new_managers_new(void)
-{
-    return g_new0(struct new_managers, 1);
-}
+NEW_HISTORY(new_managers, new_managers_new)
 
 /* Two SMs are in charge by turns. */
 APART static void by_turns(const struct watch *w, const struct new_manager *m)
@@ -101,10 +98,7 @@ struct joins_again {
     } all[JOINS];
 };
 
-struct joins_again *joins_again_new(void)
-{
-    return g_new0(struct joins_again, 1);
-}
+NEW_HISTORY(joins_again, joins_again_new)
 
 APART static void joins_again(const struct watch *w, const struct subnet_event *e,
                               const struct join_again *j)

@@ -36,10 +36,7 @@ struct routes_seen {
     const struct psn_sender *sent;               /* by it; NULL: nothing until then */
 };
 
-struct routes_seen *routes_seen_new(void)
-{
-    return g_new0(struct routes_seen, 1);
-}
+NEW_HISTORY(routes_seen, routes_seen_new)
 
 static uint32_t agent_of(const struct smp *s)
 {

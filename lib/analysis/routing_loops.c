@@ -32,10 +32,7 @@ struct routing_loops {
     struct round_trip all[LOOPS];
 };
 
-struct routing_loops *routing_loops_new(void)
-{
-    return g_new0(struct routing_loops, 1);
-}
+NEW_HISTORY(routing_loops, routing_loops_new)
 
 APART static uint64_t hash_of_short(const struct watch *w, const struct ip_datagram *d)
 {

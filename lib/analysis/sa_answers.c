@@ -100,10 +100,7 @@ struct group_qkeys {
     } all[GROUP_QKEYS];
 };
 
-struct group_qkeys *group_qkeys_new(void)
-{
-    return g_new0(struct group_qkeys, 1);
-}
+NEW_HISTORY(group_qkeys, group_qkeys_new)
 
 static void two_qkeys(const struct watch *w, const struct group_qkey *old, uint32_t qkey)
 {

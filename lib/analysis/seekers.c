@@ -28,10 +28,7 @@ struct seekers {
     unsigned n;
 };
 
-struct seekers *seekers_new(void)
-{
-    return g_new0(struct seekers, 1);
-}
+NEW_HISTORY(seekers, seekers_new)
 
 static struct seeker *seeker_of(const struct watch *w, struct port port)
 {

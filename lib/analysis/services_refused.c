@@ -24,10 +24,7 @@ struct services {
     } all[SERVICES];
 };
 
-struct services *services_new(void)
-{
-    return g_new0(struct services, 1);
-}
+NEW_HISTORY(services, services_new)
 
 static uint64_t hash_of(const struct connection *c)
 {

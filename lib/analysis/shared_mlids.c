@@ -18,10 +18,7 @@ struct shared_mlids {
     } all[LINKS];
 };
 
-struct shared_mlids *shared_mlids_new(void)
-{
-    return g_new0(struct shared_mlids, 1);
-}
+NEW_HISTORY(shared_mlids, shared_mlids_new)
 
 static void report(const struct watch *w, const struct link_mlid *one, const struct link_mlid *two)
 {

@@ -22,10 +22,7 @@ struct silent_hosts {
     struct silent_host all[HOSTS];
 };
 
-struct silent_hosts *silent_hosts_new(void)
-{
-    return g_new0(struct silent_hosts, 1);
-}
+NEW_HISTORY(silent_hosts, silent_hosts_new)
 
 uint32_t port_last_frame(const struct watch *w, struct port port)
 {

@@ -26,10 +26,7 @@ struct slow_hosts {
     int64_t prompt_ms;
 };
 
-struct slow_hosts *slow_hosts_new(void)
-{
-    return g_new0(struct slow_hosts, 1);
-}
+NEW_HISTORY(slow_hosts, slow_hosts_new)
 
 static struct slow_host *host_of(const struct watch *w, const struct echo *e)
 {

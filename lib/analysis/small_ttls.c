@@ -21,10 +21,7 @@ struct small_ttls {
     uint32_t frame;
 };
 
-struct small_ttls *small_ttls_new(void)
-{
-    return g_new0(struct small_ttls, 1);
-}
+NEW_HISTORY(small_ttls, small_ttls_new)
 
 /* Of another pair, it is empty from now on. */
 static struct small_ttl *pair_of(const struct watch *w, const struct ip_datagram *d)

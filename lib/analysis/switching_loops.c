@@ -34,10 +34,7 @@ struct copies_again {
     } groups[MLIDS];
 };
 
-struct copies_again *copies_again_new(void)
-{
-    return g_new0(struct copies_again, 1);
-}
+NEW_HISTORY(copies_again, copies_again_new)
 
 APART static void goes_round(const struct watch *w, const struct again *a)
 {

@@ -27,10 +27,7 @@ struct tcp_flows {
     bool had_zero_window; /* any of them */
 };
 
-struct tcp_flows *tcp_flows_new(void)
-{
-    return g_new0(struct tcp_flows, 1);
-}
+NEW_HISTORY(tcp_flows, tcp_flows_new)
 
 /* Of two ends, the one with the lower address is the first, or that with the lower port. */
 static bool is_sent_by_first(const struct ip_datagram *d)

@@ -61,45 +61,11 @@ struct watch {
     struct subnet_times *times;        /* of the packet's subnet (analysis/question.h) */
     struct transactions *transactions; /* analysis/transactions.h */
     struct twins *twins;               /* analysis/twins.h */
-    struct lids *lids;                 /* analysis/histories.h */
-    struct smp_links *links;
-    struct rc_flows *rc;
-    struct echo_sizes *echo_sizes;
     struct receivers *receivers;
-    struct pkey_tables *pkey_tables;
-    struct small_paths *small_paths;
-    struct header_fields *headers;
-    struct loops *loops;
-    struct lossy *lossy;
-    struct seekers *seekers;
-    struct missing_groups *missing_groups;
-    struct shared_mlids *shared_mlids;
-    struct advertisements *advertisements;
-    struct routes_seen *routes;
     struct shared_lids *shared_lids; /* analysis/shared_lids.h */
-    struct routing_loops *routing_loops;
-    struct group_qkeys *group_qkeys;
-    struct size_errors *size_errors;
-    struct tcp_flows *tcp;
-    struct summed *summed;
-    struct dhcp_leases *leases;
-    struct pings *pings;
-    struct small_ttls *small_ttls;
-    struct silent_hosts *silent_hosts;
-    struct slow_hosts *slow_hosts;
-    struct new_managers *new_managers;
-    struct copies_again *copies_again;
-    struct first_psns *first_psns;
-    struct group_pings *group_pings;
-    struct path_sls *path_sls; /* analysis/path_sls.h */
-    struct forwarding *forwarding;
-    struct redirects *redirects;
-    struct joins_again *joins_again;
-    struct zero_windows *zero_windows;
-    struct services *services;
-    struct group_sources *group_sources;
-    struct dhcp_offers *offers;
-    struct guids_seen *guids;
+#define HISTORY(type, member, make) struct type *member;
+#include "analysis/histories.def"
+#undef HISTORY
 };
 
 /*

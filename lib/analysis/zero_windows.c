@@ -21,10 +21,7 @@ struct zero_windows {
     } all[CLOSED];
 };
 
-struct zero_windows *zero_windows_new(void)
-{
-    return g_new0(struct zero_windows, 1);
-}
+NEW_HISTORY(zero_windows, zero_windows_new)
 
 static void report(const struct watch *w, const struct ip_datagram *d,
                    const struct closed_window *c)
