@@ -76,14 +76,12 @@ bool why_on_other_interface(struct diagnosis *d)
         g_usleep((gulong)WAIT_MS * 1000);
     char *names = find(d, list, n, &last);
     if (names)
-        diagnosis_holds(
-            d,
-            g_strdup_printf("asked for there, it replies: at %s, and not at %s, through "
-                            "which this host's route leads",
-                            names, d->interface),
-            g_strdup_printf("ipoib-probe -d %s %s; then correct the route or the "
-                            "addresses: ip route get %s",
-                            last->name, ip, ip));
+        diagnosis_holds(d,
+                        g_strdup_printf("asked for there, it replies: at %s, and not at %s", names,
+                                        d->interface),
+                        g_strdup_printf("ipoib-probe -d %s %s; ip route get %s  # correct the "
+                                        "route, or the addresses",
+                                        last->name, ip, ip));
     g_free(names);
     return last != NULL;
 }

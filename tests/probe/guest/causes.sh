@@ -82,7 +82,7 @@ try "this host has an old path to the peer" old_path
 child() { ip -n n$1 link add link ib$1 name ib$1.8001 type ipoib pkey 0x8001; ip -n n$1 link set ib$1.8001 up; ip -n n$1 addr add $2/24 dev ib$1.8001; fabric_link $1 ib$1.8001; }
 other_link() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; { echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x0001, ipoib : ALL=full;'; } > /tmp/partitions; fabric_sm -P /tmp/partitions || return 1; fabric_until grep -qi 8001 -r /sys/class/infiniband/vqib2/ports/1/pkeys; fabric_until grep -qi 8001 -r /sys/class/infiniband/vqib1/ports/1/pkeys
     child 1 10.1.0.2; child 2 10.1.0.3; ip -n n2 addr add 10.0.0.33/24 dev ib2.8001; fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1; fresh
-    why peer.no-reply '^inconclusive it is on the link of another interface: asked for there, it replies: at ib1.8001 (P_Key 0x8001), and not at ib1, .* -> ipoib-probe -d ib1.8001 10.0.0.33' 2 --why 10.0.0.33; local s=$?
+    why peer.no-reply '^inconclusive it is on the link of another interface: asked for there, it replies: at ib1.8001 (P_Key 0x8001), and not at ib1 -> ipoib-probe -d ib1.8001 10.0.0.33' 2 --why 10.0.0.33; local s=$?
     fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=0; for i in 1 2; do ip -n n$i link del ib$i.8001; done; fresh || s=1; return $s; }
 try "the address is on another interface's link" other_link
 

@@ -81,7 +81,7 @@ try "a group of one member is not forwarded" lone
 other() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8002 type ipoib pkey 0x8002; ip -n n$i link set ib$i.8002 up; done
     ip -n n1 addr add 10.2.0.2/24 dev ib1.8002; ip -n n2 addr add 10.2.0.3/24 dev ib2.8002; fabric_link 1 ib1.8002; fabric_link 2 ib2.8002
     fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1
-    on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'the host is there, and requests to the group have no answer: .* or the address is that of another of its interfaces or partitions -> .*ipoib-probe --pkey 0x8002 10.2.0.3' -d vqib1 10.2.0.3; }
+    on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'it is on the link of another interface: asked for there, it replies: at ib1.8002 (P_Key 0x8002), and not at ib1 -> ipoib-probe -d ib1.8002 10.2.0.3' -d vqib1 10.2.0.3; }
 try "another partition" other
 dead_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; because 2 'the subnet manager (SA) does not answer: there is no SA at LID 1' 10.0.0.3; }
 try "the subnet manager is dead" dead_sm
