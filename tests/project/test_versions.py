@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The version and the oldest versions of libraries are the same wherever they are stated."""
+"""The version and the oldest versions of libraries are the same wherever they are stated. The names that
+doc/versions.md gives as examples exist."""
+import datetime
 import glob
 import os
 import re
 
-from support.paths import SRC
+from support.paths import BIN, SRC
+from support.programs import run
 
 
 def read(path):
@@ -25,7 +28,34 @@ def test_version_of_the_spec():
     version = found(r"project\(ipoib-tools VERSION (\S+)", CMAKE)
     assert found(r"Version: (\S+)", SPEC) == version
     assert f" - {version}-1 - " in SPEC
-    assert f" {version} (" in read("CHANGES")
+
+
+def test_newest_version_of_changes():
+    """A section of what is not released yet may stand before it."""
+    with open(os.path.join(SRC, "CHANGES"), encoding="utf-8") as f:
+        sections = re.findall(
+            r"^(?:(\S+) \((\d{4}-\d\d-\d\d)\)|Unreleased)$", f.read(), re.MULTILINE
+        )
+    version, date = next(section for section in sections if section[0])
+    assert version == found(r"project\(ipoib-tools VERSION (\S+)", CMAKE)
+    day = datetime.date.fromisoformat(date).strftime("%a %b %d %Y")
+    assert found(r"%changelog \* (\w+ \w+ \d+ \d+) ", SPEC) == day
+
+
+def test_programs_print_the_version():
+    version = found(r"project\(ipoib-tools VERSION (\S+)", CMAKE)
+    for name in ("ipoib-check", "ipoib-probe", "ipoib-capture"):
+        assert run([os.path.join(BIN, name), "--version"]).stdout == f"{name} {version}\n"
+
+
+def test_names_of_the_page_exist():
+    page = read("doc/versions.md").partition("## Names that do not change")[2]
+    rule, event, stage = re.findall(r"`([a-z0-9.-]+)`", page.partition("] ")[0])[:3]
+    for folder, name in (("rules", rule), ("events", event.rpartition(".")[2]), ("stages", stage)):
+        assert os.path.exists(os.path.join(SRC, "doc", folder, name + ".md")), name
+    assert f'"{found(r"causes .`([a-z-]+)`", page)}"' in read("lib/rules/causes.def")
+    for outcome in re.findall(r"`([a-z]+)`", found(r"outcomes .([^)]*)", page)):
+        assert f" {outcome}" in read("doc/reports.md")
 
 
 def test_version_of_the_examples():
