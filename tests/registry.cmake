@@ -2,12 +2,12 @@
 # How tests are registered with CTest, which is the only list of them.
 #
 # Labels: quick (script/test), ci (script/test --all), release (script/test --release alone); by topic unit, tshark,
-# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.4, wireshark-4.6. CI is to take about an hour
+# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.2, -4.4, -4.6. CI is to take about an hour
 # on two processors: what repeats another test in a third version or a slower build is of the release.
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)
 option(IPOIB_UNIT_TESTS "build the unit tests and the fuzzing harnesses with everything else" ON)
-set(IPOIB_WIRESHARKS 4.4 4.6) # the newest is the last
+set(IPOIB_WIRESHARKS 4.2 4.4 4.6) # the newest is the last
 list(GET IPOIB_WIRESHARKS -1 IPOIB_NEWEST_WIRESHARK)
 set(IPOIB_ASAN_BUILD ${CMAKE_BINARY_DIR}/variants/asan)
 set(IPOIB_TSAN_BUILD ${CMAKE_BINARY_DIR}/variants/tsan)
