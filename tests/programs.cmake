@@ -164,7 +164,7 @@ ipoib_test(long/bare-bookworm LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE
 ipoib_test(bare/trixie LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/bare trixie)
 
 # From the downloaded files to the verdict, for each way to install.
-foreach(suite bullseye bookworm trixie)
+foreach(suite bullseye bookworm trixie focal jammy noble resolute)
     ipoib_test(walk/${suite} LABELS release SECONDS 3600 COMMAND ${CMAKE_SOURCE_DIR}/tests/project/walk ${suite})
 endforeach()
 
