@@ -475,7 +475,7 @@ def test_no_other_script_installs_packages():
         ("test", []),
         ("lint", ["wireshark-checks --fetch"]),
         ("upstream", ["wireshark-tree --fetch"]),
-        ("wireshark", [f"other-wireshark --unpack {v}" for v in ("4.2", "4.4", "4.6")]),
+        ("wireshark", ["other-wireshark --unpack 4.4", "other-wireshark --unpack 4.6"]),
     ],
 )
 @pytest.mark.parametrize("download", [True, False], ids=["downloads", "no-download"])
