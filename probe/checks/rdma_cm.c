@@ -11,6 +11,7 @@
 #include "probe/exchange/records.h"
 #include "probe/link/advice.h"
 #include "probe/link/hostif.h"
+#include "probe/link/hostneigh.h"
 #include "probe/link/hostroute.h"
 #include "probe/link/link.h"
 #include "probe/link/sa.h"
@@ -93,12 +94,28 @@ static void advise(struct target *t, const struct cm_trial *trial)
         results_advise(t->results, "at the peer: lsmod | grep ib_cm; rdma system");
 }
 
+/* The kernel asks for the path to the port that its neighbour entry has. */
+static bool is_kernels_neighbour(const struct target *t, const char *interface)
+{
+    GArray *all = interface ? hostneigh_read(interface) : NULL;
+    bool is = false;
+    for (guint i = 0; all && i < all->len; i++) {
+        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
+        is |= (bool)n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, n->ipv6 ? 16 : 4) == 0 &&
+              lladdr_same_port(n->lladdr, t->peer->lladdr);
+    }
+    if (all)
+        g_array_unref(all);
+    return is;
+}
+
 /* rdma_cm asks with the Service-ID, the probe without. */
 static bool is_refused_by_service(struct target *t, const struct cm_trial *trial)
 {
     struct sa_response a;
     if (trial->step != TRIAL_ROUTE || trial->error != EINVAL ||
-        !transport_can(t->link->transport, CAN_QUERY_SA))
+        !transport_can(t->link->transport, CAN_QUERY_SA) ||
+        !is_kernels_neighbour(t, trial->interface))
         return false;
     bool answers = records_get_path(t, t->peer->lladdr + LLADDR_GID, &a) == SA_SUCCESS;
     sa_response_clear(&a);
