@@ -125,9 +125,11 @@ static bool is_refused_by_service(struct target *t, const struct cm_trial *trial
 static void report_failure(struct target *t, const struct cm_trial *trial)
 {
     const char *cause = steps[trial->step].cause ? steps[trial->step].cause(trial->error) : NULL;
-    bool by_service = is_refused_by_service(t, trial);
-    results_stage(t->results, STAGE, outcome_of(t, trial), "", "%s: %s%s", steps[trial->step].words,
-                  cause ? cause : g_strerror(trial->error),
+    bool by_service = is_refused_by_service(t, trial),
+         slow = trial->step == TRIAL_ROUTE && trial->error == ETIMEDOUT && t->run->sa.slow[0];
+    results_stage(t->results, STAGE, outcome_of(t, trial), "", "%s: %s%s%s%s",
+                  steps[trial->step].words, cause ? cause : g_strerror(trial->error),
+                  slow ? " in time; " : "", slow ? sa_slow_text(t) : "",
                   by_service
                       ? ", which has a Service-ID, and answers the probe's, which has none: a "
                         "QoS policy of the subnet manager refuses the service"

@@ -15,7 +15,7 @@
 
 static void add_recent(const struct peer_watch *w, GString *text)
 {
-    unsigned n = watch_events(w), first = n > KEPT_EVENTS ? n - KEPT_EVENTS : 0;
+    unsigned n = w->kept, first = n > KEPT_EVENTS ? n - KEPT_EVENTS : 0;
     for (unsigned i = first; i < n; i++)
         g_string_append_printf(text, "%s%s", i == first ? "; last: " : "; ",
                                w->recent[i % KEPT_EVENTS]);

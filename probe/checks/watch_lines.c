@@ -64,7 +64,11 @@ void watch_say_change(struct peer_watch *w, enum watch_change change, const char
 void watch_note_event(struct peer_watch *w, enum watch_change change, char *text)
 {
     char *time = time_text(), *kept = wrap_cut(text, EVENT_SIZE - sizeof "2026-11-29 03:00:01 ");
-    g_snprintf(w->recent[watch_events(w) % KEPT_EVENTS], EVENT_SIZE, "%s %s", time, kept);
+    /* of counters that grow again and again, the last time is enough */
+    if (!w->kept || change != CHANGE_COUNTERS || w->last_kept != CHANGE_COUNTERS)
+        w->kept++;
+    w->last_kept = change;
+    g_snprintf(w->recent[(w->kept - 1) % KEPT_EVENTS], EVENT_SIZE, "%s %s", time, kept);
     watch_say_change(w, change, text);
     g_free(kept);
     g_free(time);

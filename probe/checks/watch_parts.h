@@ -39,6 +39,8 @@ struct peer_watch {
     gint64 last_reply;                    /* monotonic microseconds; 0: none yet */
     gint64 silent_us;                     /* total of the silences that have ended */
     char recent[KEPT_EVENTS][EVENT_SIZE]; /* the last events, in a ring */
+    unsigned kept;                        /* that were put into it */
+    enum watch_change last_kept;
 };
 
 /* ---- watch_lines.c */
