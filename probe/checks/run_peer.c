@@ -188,7 +188,7 @@ static void report_port(struct target *t)
                                            c->interface[0] ? ")" : "");
     /* a device that is there and cannot be opened is something that was not tested */
     bool undone = limited && !t->yield && !t->run->options->device,
-         hidden = limited && host_device_is_hidden(f->device);
+         hidden = limited && host_device_is_hidden(c->device);
     results_stage(t->results, "peer.port", undone ? OUTCOME_INCONCLUSIVE : OUTCOME_NOTED,
                   hidden && !t->yield ? "rdma system; ip netns list; run it where rdma dev lists "
                                         "the device"

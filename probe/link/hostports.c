@@ -36,8 +36,9 @@ static GPtrArray *names_in(const char *folder)
 bool host_device_is_hidden(const char *device)
 {
     GPtrArray *listed = names_in(DEVICES);
-    bool hidden = *device ? !g_ptr_array_find_with_equal_func(listed, device, g_str_equal, NULL)
-                          : !listed->len;
+    bool hidden = g_file_test(DEVICES, G_FILE_TEST_IS_DIR) &&
+                  (*device ? !g_ptr_array_find_with_equal_func(listed, device, g_str_equal, NULL)
+                           : !listed->len);
     g_ptr_array_unref(listed);
     return hidden;
 }
