@@ -103,7 +103,7 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q)
 /* ---- events that are taken back */
 
 void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
-                            uint32_t first_frame)
+                            uint32_t first_frame, doubt_ends *sends)
 {
     struct doubts *all = &w->questions->doubts;
     const struct psn_sender *s = psn_gaps_sender(w->f->psn_gaps, port, class);
@@ -114,13 +114,14 @@ void question_may_take_back(const struct watch *w, struct port port, enum psn_cl
         if (all->list[i].event == e && all->list[i].sender == s)
             return;
     if (all->count < DOUBTS_MAX)
-        all->list[all->count++] = (struct doubtful){e, s, s->last_frame, first_frame, e->count - 1};
+        all->list[all->count++] = (struct doubtful){
+            e, s, s->last_frame, first_frame, e->count - 1, sends};
     watch_alert(w, ALERT_DOUBTS);
 }
 
 void question_doubt(const struct watch *w, const struct question *q)
 {
-    question_may_take_back(w, question_answerer(w, q), class_of(q->key.kind), q->first_frame);
+    question_may_take_back(w, question_answerer(w, q), class_of(q->key.kind), q->first_frame, NULL);
 }
 
 void question_no_doubt(const struct watch *w, const struct link_event *event)
@@ -142,9 +143,9 @@ void watch_doubts(const struct watch *w)
         if (d.sender->gap_frame > d.first_frame) {
             question_no_doubt(w, d.event);
             watch_take_back(w, d.event, d.count);
-        } else if (d.event->kind == EVENT_HOST_SILENT) {
+        } else if (d.sends) {
             question_no_doubt(w, d.event);
-            silent_host_sends(w, d.event);
+            d.sends(w, d.event);
         }
         i = MIN(i, all->count);
     }

@@ -203,12 +203,16 @@ struct waiting_list {
     struct question *first, *last;
 };
 
+/* The sender of a doubtful event sends again, and the capture has no gap there. */
+typedef void doubt_ends(const struct watch *w, const struct link_event *event);
+
 /* An event that the next packet of a sender may take back, with its count before. */
 struct doubtful {
     const struct link_event *event;
     const struct psn_sender *sender;
     uint32_t last_frame, first_frame; /* of the sender; of the requests */
     uint64_t count;
+    doubt_ends *sends; /* NULL: nothing else is to be done */
 };
 enum { DOUBTS_MAX = 64 };
 struct doubts {
@@ -393,14 +397,13 @@ enum answer_seen question_seen(const struct watch *w, const struct question *q);
 struct port question_answerer(const struct watch *w, const struct question *q);
 /* The question was reported, and this port, which is to answer it, is silent (silent.c). */
 APART void watch_silent_host(const struct watch *w, const struct question *q, struct port port);
-/* The host of this event sends again. */
-APART void silent_host_sends(const struct watch *w, const struct link_event *event);
 /*
  * The event that was reported last is taken back if the next packet of these queue pairs shows a
- * gap since first_frame: the answers were lost by the capture.
+ * gap since first_frame: the answers were lost by the capture. If it shows none, sends is called,
+ * unless it is NULL.
  */
 void question_may_take_back(const struct watch *w, struct port port, enum psn_class class,
-                            uint32_t first_frame);
+                            uint32_t first_frame, doubt_ends *sends);
 /* The event is taken back for another reason. */
 void question_no_doubt(const struct watch *w, const struct link_event *event);
 /* The same as question_may_take_back() for the question's event. */

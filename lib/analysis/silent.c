@@ -96,8 +96,6 @@ static void append_successor(char *why, size_t size, const struct group_source *
                text_of_gid(gid, s->gid), s->lid, ip_text(ip, &s->ip), s->frame);
 }
 
-#define SILENT_SINCE "it stopped sending: nothing of it was captured after frame "
-
 static void report(const struct watch *w, struct port port, const struct silent_host *h,
                    const struct question *q)
 {
@@ -111,8 +109,10 @@ static void report(const struct watch *w, struct port port, const struct silent_
                    "its P_Key table (frame %u) has no entry of the partition 0x%04x", table, pkey);
     else if (moved)
         append_successor(why, sizeof why, moved);
-    g_snprintf(what, sizeof what, SILENT_SINCE "%u, and %u port%s in vain; %s", h->last_frame,
-               h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it", why);
+    g_snprintf(what, sizeof what,
+               "it stopped sending: nothing of it was captured after frame %u, and %u port%s in "
+               "vain; %s",
+               h->last_frame, h->n_askers, h->n_askers == 1 ? " asks it" : "s ask it", why);
     const struct event_key key = event_key(w, EVENT_HOST_SILENT, who.gid, NULL,
                                            (uint64_t)who.lid << 32 | h->last_frame);
     watch_no_copy(w, &key);
@@ -133,17 +133,13 @@ static bool has_its_lid(const struct watch *w, struct port port)
     return p && endport_has_lid(p, lid);
 }
 
-void silent_host_sends(const struct watch *w, const struct link_event *event)
+/* The cause of its event is its last frame, or its P_Key table. */
+static void sends_again(const struct watch *w, const struct link_event *event)
 {
     struct link_event *e = event_table_own(w->sink->events, event);
-    const char *since = e->what + strlen(SILENT_SINCE), *rest = strchr(since, ',');
-    if (!g_str_has_prefix(e->what, SILENT_SINCE) || !rest)
-        return;
-    char *what = g_strdup_printf("it did not send for a time: nothing of it was captured between "
-                                 "the frames %.*s and %u%s",
-                                 (int)(rest - since), since, w->p->at.frame, rest);
-    g_free(e->what);
-    e->what = what;
+    char *before = e->what;
+    e->what = g_strdup_printf("it sends again, in frame %u; before: %s", w->p->at.frame, before);
+    g_free(before);
 }
 
 /* Others may reach another port instead: that has its own event. */
@@ -165,6 +161,6 @@ void watch_silent_host(const struct watch *w, const struct question *q, struct p
     if (h->n_askers == 1 && is_one_kind(h))
         return;
     report(w, port, h, q);
-    question_may_take_back(w, port, PSN_DATA, q->first_frame);
-    question_may_take_back(w, port, PSN_GSI, UINT32_MAX);
+    question_may_take_back(w, port, PSN_DATA, q->first_frame, sends_again);
+    question_may_take_back(w, port, PSN_GSI, UINT32_MAX, sends_again);
 }

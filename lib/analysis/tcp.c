@@ -78,7 +78,7 @@ APART static void unanswered(const struct watch *w, const struct ip_datagram *d,
     w->sink->last = NULL;
     report(w, d, f);
     if (seen == ANSWER_SILENT)
-        question_may_take_back(w, to, PSN_DATA, f->first_frame);
+        question_may_take_back(w, to, PSN_DATA, f->first_frame, NULL);
 }
 
 /* length: with the SYN, which counts as a byte */

@@ -76,7 +76,7 @@ def host_that_does_not_send_for_a_time():
     arp = number(s) - 1
     s.path(b, a)
     again = number(s) - 1
-    texts = ["LID 2", "between the frames %d and %d, and 2 ports ask it" % (last, again)]
+    texts = ["LID 2", "sends again, in frame %d;" % again, "after frame %d, and 2 ports" % last]
     return s, [
         ("echo_unanswered", echo, 1, []),
         ("arp_unanswered", arp, 1, []),

@@ -55,8 +55,28 @@ struct claims {
  * first. */
 struct claim *claims_next(struct claims *c, unsigned *at);
 
+/* Frees its place. */
+static inline void claim_free(struct claims *c, struct claim *f)
+{
+    c->held -= f->proved_frame != 0;
+    c->waiting--;
+    f->port = NULL;
+    f->proved_frame = 0;
+}
+
+/* ---- claims that are held (held.c) */
+
+#define CLAIM_OF_TWO_CLOCKS "the capture is in the order of two clocks or capture points"
+
+/*
+ * Was the claim's packet captured again now, later than two packets may be swapped? Where MADs have
+ * copies too, both capture points see all, and the next frames may be long in coming.
+ */
+bool claim_is_late_copy(const struct check_context *s, const struct claim *f);
 /* Makes room: the claim that was held first stands. False: none is held. */
 bool claims_end_first_held(const struct check_context *s);
+
+/* ---- */
 
 /* Does a packet since the claim's explain what the claim says? */
 bool claim_is_explained(const struct check_context *s, const struct claim *f);

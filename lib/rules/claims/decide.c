@@ -45,8 +45,6 @@ static enum settled settled_by(const struct check_context *s, const struct claim
     return whole && same_port ? PROVED : UNPROVED;
 }
 
-static const char two_clocks[] = "the capture is in the order of two clocks or capture points";
-
 /* Why a claim is not proved although its packet has come; NULL: it is. */
 static const char *why_unproved(const struct check_context *s, const struct claim *f,
                                 enum settled decision)
@@ -54,16 +52,8 @@ static const char *why_unproved(const struct check_context *s, const struct clai
     if (decision != PROVED)
         return "a packet before it may be missing";
     if (f->is_late || order_is_reversed(&s->f->order))
-        return two_clocks;
+        return CLAIM_OF_TWO_CLOCKS;
     return facts_are_undone(s, f->rule) ? "a table of the checker was full" : NULL;
-}
-
-static void free_claim(struct claims *c, struct claim *f)
-{
-    c->held -= f->proved_frame != 0;
-    c->waiting--;
-    f->port = NULL;
-    f->proved_frame = 0;
 }
 
 /* Reports that it is proved. False: it is held. */
@@ -86,7 +76,7 @@ static void end_claim(const struct check_context *s, struct claim *f, enum settl
         claim_report_undecided(s, f, why);
     else if (decision != EXPLAINED && !prove_claim(s, f))
         return;
-    free_claim(s->claims, f);
+    claim_free(s->claims, f);
 }
 
 /* Has every packet come that decides the claim? */
@@ -193,84 +183,13 @@ void claims_decide_requester(const struct check_context *s)
     }
 }
 
-/* ---- claims that are held */
-
-void claims_hold(struct claims *c)
-{
-    c->holds = true;
-}
-
-bool claims_are_held(const struct claims *c)
-{
-    return c->held > 0;
-}
-
-static bool is_apart(int64_t ns, int64_t from, int64_t least)
-{
-    int64_t age;
-    return __builtin_sub_overflow(ns, from, &age) || age >= least || age <= -least;
-}
-
-static void end_held(const struct check_context *s, struct claim *f)
-{
-    f->port = endport_of(f->port);
-    if (f->is_late || order_is_reversed_on(&s->f->order, f->port->interface))
-        claim_withdraw(s, f, two_clocks);
-    else
-        claim_report_standing(s, f);
-    free_claim(s->claims, f);
-}
-
-/* The next one that is held, the oldest first; NULL: no further one. at: 0 at first. */
-static struct claim *next_held(struct claims *c, unsigned *at)
-{
-    while (c->held && *at < CLAIMS_MAX) {
-        struct claim *f = &c->all[(c->next + (*at)++) % CLAIMS_MAX];
-        if (f->port && f->proved_frame)
-            return f;
-    }
-    return NULL;
-}
-
-bool claims_end_first_held(const struct check_context *s)
-{
-    unsigned at = 0;
-    struct claim *f = next_held(s->claims, &at);
-    if (f)
-        end_held(s, f);
-    return f != NULL;
-}
-
-/*
- * Was the claim's packet captured again now, later than two packets may be swapped? Where MADs have
- * copies too, both capture points see all, and the next frames may be long in coming.
- */
-static bool is_late_copy(const struct check_context *s, const struct claim *f)
-{
-    const struct order *o = &s->f->order;
-    bool is_near = order_is_uncertain(o, f->frame) ||
-                   (order_has_copies(o) && f->frame >= order_window(o));
-    return f->frame == s->p->copy_of && !is_near &&
-           is_apart(s->p->at.ns, f->ns, ORDER_MS * (NANOSECONDS / 1000));
-}
-
-void claims_settle(const struct check_context *s)
-{
-    unsigned at = 0;
-    for (struct claim *f; (f = next_held(s->claims, &at));) {
-        f->is_late |= s->p->copy_of && is_late_copy(s, f);
-        if (f->is_late || is_apart(s->p->at.ns, f->proved_ns, COPIES_SECONDS * NANOSECONDS))
-            end_held(s, f);
-    }
-}
-
 void claims_decide_copy(const struct check_context *s)
 {
     unsigned at = 0;
     for (struct claim *f; (f = claims_next(s->claims, &at));) {
         if (f->frame != s->p->copy_of)
             continue;
-        f->is_late |= is_late_copy(s, f);
+        f->is_late |= claim_is_late_copy(s, f);
         f->lacks_copy = false;
         if (is_complete(f))
             end_claim(s, f, PROVED);
