@@ -105,7 +105,7 @@ def test_queue_pair_in_error_is_replaced(fault):
     got = numbers(contents(capture))
     assert got == sorted(set(got))
     assert (got[0], got[-1]) == (0, 19999)
-    assert len(got) > (5000 if SANITIZED else 15000)
+    assert len(got) > (5000 if SANITIZED else 10000)  # it goes on after the first failure
     comments = [frame.options[COMMENT] for frame in capture.frames if COMMENT in frame.options]
     comments = [comment for comment in comments if b"queue pair" in comment]
     assert len(comments) == 2 and b"frames may be missing" in comments[0], comments
@@ -158,7 +158,7 @@ def test_device_that_goes_away_or_fails_leaves_a_whole_file_and_status_1(fault, 
         scenario = "rate 100000\nafter 300 post-error\n"
     run("synthetic 100\n" + scenario, "-w", "g.pcap", "-s").expect(1, FAULTS[fault])
     got = numbers(frames_of("g.pcap"))
-    assert len(got) > 1000 and got == list(range(len(got)))
+    assert len(got) > 100 and got == list(range(len(got)))
 
 
 def test_idle_device_that_goes_away_ends_the_capture():
