@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Every table has a limit, here a small one. A table that is full says so to model/undone.h, keeps
- * what it has, and does not hide packets. tests/judge/test_undone.py fills tables at their real limits.
+ * what it has, and does not hide packets. tests/judge/test_undone.py fills tables at their real
+ * limits.
  */
 #include "model/fabric_state.h" /* before cmocka, which has macros of the same names as rules/report.h */
 #include "model/observe.h"
