@@ -12,6 +12,7 @@
 #include "probe/link/hostroute.h"
 #include "probe/link/sysfs.h"
 #include "probe/run/text.h"
+#include "wire/ip.h"
 #include "wire/smp.h"
 
 /* ---- from the options */
@@ -367,7 +368,7 @@ static bool choose_route(struct choice *c, const struct target_option *t, char *
 /* Without a zone, a link-local address is on the link of each interface. */
 static bool is_without_zone(const struct target_option *t)
 {
-    return t->ipv6 && !t->zone[0] && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
+    return t->ipv6 && !t->zone[0] && ipv6_is_link_local(t->ip);
 }
 
 static void choose_zone(struct choice *c, const struct target_option *t)

@@ -17,7 +17,7 @@ enum { INTERFACE_ID = 8 };           /* its offset in the IPv6 address */
 
 static bool is_link_local(const uint8_t *ip)
 {
-    return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+    return ipv6_is_link_local(ip);
 }
 
 /* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */

@@ -6,6 +6,9 @@
 #ifndef IPOIB_WIRE_IP_H
 #define IPOIB_WIRE_IP_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum {
     IPV4_TOTAL_LENGTH = 2,
     IPV4_IDENTIFICATION = 4,
@@ -27,5 +30,11 @@ enum {
 /* The bits of IPV4_FRAGMENT that are not 0 in a fragment: More Fragments, the fragment offset. */
 enum { IPV4_FRAGMENTED = 0x3fff, IPV4_MORE_FRAGMENTS = 0x2000 };
 enum { IPV4_ADDRESS_SIZE = 4, IPV6_ADDRESS_SIZE = 16 };
+
+/* Is that IPv6 address a link-local unicast one, fe80::/10 (RFC 4291 section 2.5.6)? */
+static inline bool ipv6_is_link_local(const uint8_t *ip)
+{
+    return ip[0] == 0xfe && (ip[1] & 0xc0) == 0x80;
+}
 
 #endif

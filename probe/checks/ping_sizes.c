@@ -146,6 +146,21 @@ static bool has_small_fragments(uint32_t link, const struct host_seen *seen)
     return seen->fragment && seen->fragment + UNIT <= link;
 }
 
+/* A router may have advertised a smaller MTU for IPv6 to all hosts of the link (RFC 4861 §4.6.4).
+ */
+static uint32_t link_mtu_of_ip(const struct target *t, const char *interface)
+{
+    uint32_t link = link_mtu(t->link);
+    if (!t->ipv6)
+        return link;
+    char *folder = g_build_filename("/proc/sys/net/ipv6/conf", interface, NULL),
+         *text = sysfs_read(folder, "mtu");
+    uint32_t advertised = (uint32_t)strtoul(text, NULL, 10);
+    g_free(text);
+    g_free(folder);
+    return advertised ? MIN(link, advertised) : link;
+}
+
 /* The large ping is answered. link: the link's MTU; 0: unknown. */
 static void report_answered(struct target *t, const char *interface, uint32_t mtu, uint32_t link,
                             const struct host_seen *seen)
@@ -186,7 +201,7 @@ void ping_sizes_report(struct target *t, const char *interface)
     else if (link > headers(t) && link < mtu && !is_answered(t, interface, link))
         silent = link; /* its packets are others than those of a larger one */
     if (!silent)
-        report_answered(t, interface, mtu, link, &seen);
+        report_answered(t, interface, mtu, link_mtu_of_ip(t, interface), &seen);
     else if (tally_lost(&t->peer->tally) < 2 && !*t->run->stop) /* else pings are lost too */
         report_limit(t, interface, silent, silent == mtu ? interface : "the link");
 }

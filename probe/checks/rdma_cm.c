@@ -21,6 +21,7 @@
 #include "probe/run/target.h"
 #include "probe/run/text.h"
 #include "wire/cm.h"
+#include "wire/ip.h"
 
 #define STAGE "peer.rdma-cm"
 
@@ -97,16 +98,9 @@ static void advise(struct target *t, const struct cm_trial *trial)
 /* The kernel asks for the path to the port that its neighbour entry has. */
 static bool is_kernels_neighbour(const struct target *t, const char *interface)
 {
-    GArray *all = interface ? hostneigh_read(interface) : NULL;
-    bool is = false;
-    for (guint i = 0; all && i < all->len; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        is |= (bool)n->ipv6 == t->ipv6 && memcmp(n->ip, t->ip, n->ipv6 ? 16 : 4) == 0 &&
-              lladdr_same_port(n->lladdr, t->peer->lladdr);
-    }
-    if (all)
-        g_array_unref(all);
-    return is;
+    struct host_neighbour n;
+    return interface && hostneigh_find(interface, t->ipv6, t->ip, &n) &&
+           lladdr_same_port(n.lladdr, t->peer->lladdr);
 }
 
 /* rdma_cm asks with the Service-ID, the probe without. */
@@ -171,7 +165,7 @@ static void report_answer(struct target *t, const struct cm_trial *trial)
 static char *why_not(struct target *t)
 {
     char *interface = host_interface(t->link);
-    bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80; /* on each link */
+    bool local = t->ipv6 && ipv6_is_link_local(t->ip); /* on each link */
     struct host_route route = host_route_get(t->ipv6, t->ip, local && interface ? interface : "");
     GPtrArray *all = host_interfaces(t->link);
     bool same = route.kind == ROUTE_UNKNOWN ||

@@ -58,7 +58,6 @@ static bool is_forwarded(uint8_t ttl)
 /* The number of the neighbour that took the request of this reply; -1: it is another packet. */
 static int number_in(const struct direct_question *q, struct view ip, struct direct_reply *r)
 {
-    enum { TTL4 = 8, HOP_LIMIT6 = 7 };
     uint32_t size = q->ipv6 ? IPV6_ADDRESS_SIZE : IPV4_ADDRESS_SIZE,
              source = q->ipv6 ? IPV6_SOURCE : IPV4_SOURCE,
              header = q->ipv6  ? IPV6_SIZE
@@ -67,7 +66,7 @@ static int number_in(const struct direct_question *q, struct view ip, struct dir
     if (header < IPV4_SIZE || view_has(ip, header, ICMP_HEADER) != WIRE_OK)
         return -1;
     const uint8_t *icmp = ip.p + header;
-    r->forwarded = is_forwarded(ip.p[q->ipv6 ? HOP_LIMIT6 : TTL4]);
+    r->forwarded = is_forwarded(ip.p[q->ipv6 ? IPV6_HOP_LIMIT : IPV4_TTL]);
     bool is = memcmp(ip.p + source, q->ip, size) == 0 &&
               icmp[0] == (q->ipv6 ? ECHO6_REPLY : ECHO4_REPLY) && be16(icmp + 4) == ID;
     return is ? be16(icmp + 6) : -1;

@@ -88,3 +88,16 @@ GArray *hostneigh_read(const char *interface)
     close(fd);
     return out;
 }
+
+bool hostneigh_find(const char *interface, bool ipv6, const uint8_t *ip, struct host_neighbour *out)
+{
+    GArray *all = hostneigh_read(interface);
+    bool found = false;
+    for (guint i = 0; all && i < all->len && !found; i++) {
+        *out = g_array_index(all, struct host_neighbour, i);
+        found = (bool)out->ipv6 == ipv6 && memcmp(out->ip, ip, ipv6 ? 16 : 4) == 0;
+    }
+    if (all)
+        g_array_unref(all);
+    return found;
+}

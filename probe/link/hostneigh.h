@@ -7,6 +7,7 @@
 #define IPOIB_PROBE_HOSTNEIGH_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wire/lladdr.h"
@@ -23,5 +24,8 @@ struct host_neighbour {
  * kernel did not answer.
  */
 GArray *hostneigh_read(const char *interface);
+/* The one with that address, 4 or 16 bytes. Returns false if there is none. */
+bool hostneigh_find(const char *interface, bool ipv6, const uint8_t *ip,
+                    struct host_neighbour *out);
 
 #endif

@@ -7,6 +7,7 @@
 #include "probe/link/hostports.h"
 #include "probe/run/text.h"
 #include "probe/why/diagnosis.h"
+#include "wire/ip.h"
 
 enum { ASKED = 8, WAIT_MS = 200 };
 
@@ -34,28 +35,16 @@ static unsigned ask(const struct diagnosis *d, struct asked *list)
     return n;
 }
 
-/* The kernel knows its link-layer address there. */
-static bool is_resolved(const struct diagnosis *d, const char *interface)
-{
-    GArray *all = hostneigh_read(interface);
-    bool is = false;
-    for (guint i = 0; all && i < all->len; i++) {
-        const struct host_neighbour *n = &g_array_index(all, struct host_neighbour, i);
-        is |= (bool)n->ipv6 == d->t->ipv6 && memcmp(n->ip, d->t->ip, n->ipv6 ? 16 : 4) == 0;
-    }
-    if (all)
-        g_array_unref(all);
-    return is;
-}
-
 /* "ib0 (P_Key 0xffff), ib0.8002 (P_Key 0x8002)", and the last of them: a host may answer for its
  * address on each of its interfaces, so a child is more likely the right one. NULL: none. */
 static char *find(const struct diagnosis *d, const struct asked *list, unsigned n,
                   const struct asked **last)
 {
     GString *names = g_string_new(NULL);
+    struct host_neighbour neighbour; /* it answers address resolution there, if not the ping */
     for (unsigned i = 0; i < n; i++)
-        if (host_ping_end(list[i].ping) || is_resolved(d, list[i].name)) {
+        if (host_ping_end(list[i].ping) ||
+            hostneigh_find(list[i].name, d->t->ipv6, d->t->ip, &neighbour)) {
             g_string_append_printf(names, "%s%s (P_Key 0x%04x)", names->len ? ", " : "",
                                    list[i].name, list[i].pkey | 0x8000);
             *last = &list[i];
@@ -67,7 +56,7 @@ static char *find(const struct diagnosis *d, const struct asked *list, unsigned 
 bool why_on_other_interface(struct diagnosis *d)
 {
     struct asked list[ASKED];
-    bool local = d->t->ipv6 && d->t->ip[0] == 0xfe && (d->t->ip[1] & 0xc0) == 0x80;
+    bool local = d->t->ipv6 && ipv6_is_link_local(d->t->ip);
     unsigned n = d->interface && !local ? ask(d, list) : 0;
     const struct asked *last = NULL;
     char ip[48];

@@ -9,6 +9,7 @@
 #include "probe/link/hostports.h"
 #include "probe/link/sysfs.h"
 #include "probe/why/diagnosis.h"
+#include "wire/ip.h"
 
 /* An interface of a bond is no link of its own. */
 static bool is_bonded(const char *name)
@@ -53,7 +54,7 @@ static bool is_rail(const struct diagnosis *d, const struct host_ipoib *i)
 
 char *why_other_rail(struct diagnosis *d)
 {
-    bool local = d->t->ipv6 && d->t->ip[0] == 0xfe && (d->t->ip[1] & 0xc0) == 0x80;
+    bool local = d->t->ipv6 && ipv6_is_link_local(d->t->ip);
     if (!d->interface || !d->t->link->opened || local)
         return NULL;
     GArray *all = host_ipoib_all();

@@ -20,6 +20,7 @@
 #include "probe/run/run.h"
 #include "probe/run/text.h"
 #include "probe/why/diagnosis.h"
+#include "wire/ip.h"
 #include "wire/smp.h"
 
 /* The probe has a queue pair of its own: a port that the user named needs no interface. */
@@ -289,7 +290,7 @@ bool why_other_route(struct diagnosis *d)
     if (!c || !c->interface[0] || c->optional ||
         t->run->options->device) /* the user knows better */
         return false;
-    bool local = t->ipv6 && t->ip[0] == 0xfe && (t->ip[1] & 0xc0) == 0x80;
+    bool local = t->ipv6 && ipv6_is_link_local(t->ip);
     struct host_route r = host_route_get(t->ipv6, t->ip, local ? c->interface : "");
     if (!c->other_route && (!c->by_route || leads_here(t, c, &r)))
         return false;
@@ -366,7 +367,7 @@ bool why_other_network(struct diagnosis *d)
 
 bool why_dad_failed(struct diagnosis *d)
 {
-    bool local = d->t->ip[0] == 0xfe && (d->t->ip[1] & 0xc0) == 0x80;
+    bool local = ipv6_is_link_local(d->t->ip);
     char *failed = d->t->ipv6 && needs_interface(d) ? hostnet_dad_failed(d->interface, local)
                                                     : NULL;
     bool holds = failed && diagnosis_holds(

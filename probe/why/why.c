@@ -18,6 +18,7 @@
 #include "probe/run/text.h"
 #include "probe/why/members.h"
 #include "probe/why/questions.h"
+#include "wire/ip.h"
 
 static bool is_slow(struct diagnosis *d)
 {
@@ -253,7 +254,7 @@ static void read_address(struct diagnosis *d)
 {
     uint8_t lladdr[LLADDR_SIZE] = {0};
     const uint8_t *ip = d->t->ip;
-    if (d->known || !d->t->ipv6 || ip[0] != 0xfe || (ip[1] & 0xc0) != 0x80)
+    if (d->known || !d->t->ipv6 || !ipv6_is_link_local(ip))
         return;
     memcpy(lladdr + LLADDR_GID, d->t->link->transport->facts.gid, 8);
     memcpy(lladdr + LLADDR_GID + 8, ip + 8, 8);

@@ -40,9 +40,9 @@ def met():
     return s, a, b, c
 
 
-@case
-def host_that_stops_sending():
-    """Two others ask it, one by pings, one by ARP; they talk to each other."""
+def asked_in_vain():
+    """b sends nothing after the first ping. The last frame before, and those with which a's pings and
+    c's requests have been unanswered for long enough."""
     s, a, b, c = met()
     s.ping(a, b)
     last = number(s)
@@ -52,7 +52,13 @@ def host_that_stops_sending():
     echo = number(s) - 1
     asks_alone(s, c, b)
     s.ping(a, c)
-    arp = number(s) - 1
+    return s, a, b, last, echo, number(s) - 1
+
+
+@case
+def host_that_stops_sending():
+    """Two others ask it, one by pings, one by ARP; they talk to each other."""
+    s, _, _, last, echo, arp = asked_in_vain()
     texts = ["LID 2", "after frame %d" % last, "2 ports ask it"]
     return s, [
         ("echo_unanswered", echo, 1, []),
@@ -64,16 +70,7 @@ def host_that_stops_sending():
 @case
 def host_that_does_not_send_for_a_time():
     """b asks the SA for a path again, after a and c have asked it in vain."""
-    s, a, b, c = met()
-    s.ping(a, b)
-    last = number(s)
-    pings_alone(s, a, b)
-    s.wait(3)
-    s.ping(c, a)
-    echo = number(s) - 1
-    asks_alone(s, c, b)
-    s.ping(a, c)
-    arp = number(s) - 1
+    s, a, b, last, echo, arp = asked_in_vain()
     s.path(b, a)
     again = number(s) - 1
     texts = ["LID 2", "sends again, in frame %d;" % again, "after frame %d, and 2 ports" % last]

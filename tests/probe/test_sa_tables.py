@@ -254,7 +254,7 @@ def test_sa_that_wakes_up_is_asked_again(library):
 
 @pytest.mark.parametrize("ms", [1600, 5000])
 def test_late_answer_counts(library, ms):
-    """Only the list of groups comes late: later than a query waits. It is used, and its time told."""
+    """Only the list of groups comes late: later than a query waits. It is used, and its time is reported."""
     fault = f"sa-makes on\nsa-slow {ms} {GROUP} 0x12"
     done = run(library, scenario(0, fault), "--format", "json")
     stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}

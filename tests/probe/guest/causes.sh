@@ -31,7 +31,8 @@ silent_arp() { fresh; ip -n n1 neigh replace 10.0.0.3 dev ib1 nud permanent llad
     fabric_on 1 sysctl -qw net.ipv4.conf.ib1.arp_ignore=0; ip -n n1 neigh del 10.0.0.3 dev ib1; fresh; return $s; }
 try "this host answers no ARP request" silent_arp
 # By chance none of the first pings leaves.
-lossy_queue() { tc -n n1 qdisc add dev ib1 root netem loss 50%; why peer.ping "is answered only sometimes\|answers TCP" 2 --why 10.0.0.3 || why peer.ping "does not leave ib1" 1 --why 10.0.0.3; local s=$?; tc -n n1 qdisc del dev ib1 root; return $s; }
+half() { fabric_on 1 "$probe" --format json -o /tmp/report --why 10.0.0.3; case $? in 2) says peer.ping "is answered only sometimes\|answers TCP" ;; 1) says peer.ping "does not leave ib1" ;; *) return 1 ;; esac; }
+lossy_queue() { tc -n n1 qdisc add dev ib1 root netem loss 50%; half; local s=$?; tc -n n1 qdisc del dev ib1 root; return $s; }
 try "a queueing discipline of this host drops half" lossy_queue
 foreign() { ip -n n1 addr add 172.30.9.1/32 dev lo; ip -n n1 route replace 10.0.0.0/24 dev ib1 src 172.30.9.1; why peer.ping "its route sends from 172.30.9.1, an address of lo and not of ib1" 2 --why 10.0.0.3; local s=$?
     ip -n n1 route replace 10.0.0.0/24 dev ib1 src 10.0.0.2; ip -n n1 addr del 172.30.9.1/32 dev lo; fresh; return $s; }
@@ -135,6 +136,9 @@ small() { ip -n n2 link set ib2 mtu 1500; fresh; why peer.ping-sizes "^fail the 
     why peer.ping-sizes "^fail .* comes in fragments of 1496" 1 fd00::3; s=$((s+$?)); ip -n n2 link set ib2 mtu 2044
     ip -n n1 link set ib1 mtu 1500; why peer.ping-sizes "^noted this host's ping of 1500 bytes, the MTU of ib1, is answered; the link's is 2044" 0 10.0.0.3; s=$((s+$?)); ip -n n1 link set ib1 mtu 2044; return $s; }
 try "an MTU below that of the link" small
+# As a router advertises it (RFC 4861 section 4.6.4).
+advertised() { for i in 1 2; do fabric_on $i sysctl -qw net.ipv6.conf.ib$i.mtu=1500; done; why peer.ping-sizes '^pass' 0 fd00::3; local s=$?; for i in 1 2; do fabric_on $i sysctl -qw net.ipv6.conf.ib$i.mtu=2044; done; return $s; }
+try "an MTU that all hosts have for IPv6" advertised
 large() { fabric_rewrite s0.3 'if lrh+4=01 drop' 'if lrh+4=02 drop'
     why peer.ping-sizes '^fail .*ping of 2044 bytes, the MTU of ib1, is not answered; up to 9[0-9]* bytes it is: larger packets to the peer are lost' 1 10.0.0.3; local s=$?; fabric_rewrite s0.3 off; return $s; }
 try "large packets to the peer are lost" large
