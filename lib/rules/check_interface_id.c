@@ -15,16 +15,11 @@ enum { U_BIT = 0x02 };               /* of the first byte of an EUI-64 (RFC 4291
 enum { EUI_SIZE = 8, OUI_SIZE = 3 }; /* the OUI names the vendor */
 enum { INTERFACE_ID = 8 };           /* its offset in the IPv6 address */
 
-static bool is_link_local(const uint8_t *ip)
-{
-    return ipv6_is_link_local(ip);
-}
-
 /* Bits 10 to 63 are 0 (RFC 4291 2.5.6). */
 void check_link_local_form(const struct reporter *r, const uint8_t *ip)
 {
     static const uint8_t zero[6];
-    if (!is_link_local(ip))
+    if (!ipv6_is_link_local(ip))
         return;
     struct entity address = entity_ip(ip);
     bool form = (ip[1] & 0x3f) == 0 && memcmp(ip + 2, zero, sizeof zero) == 0;
@@ -80,11 +75,11 @@ void check_interface_id(const struct reporter *r, const struct ib_packet *ib, co
     struct entity address = entity_address(lladdr);
     const uint8_t *iid = ip + INTERFACE_ID, *guid = lladdr + LLADDR_GID + 8;
     bool from_guid = begins_as(iid, guid, EUI_SIZE);
-    if (is_link_local(ip))
+    if (ipv6_is_link_local(ip))
         check_link_local_form(r, ip);
     if (lladdr_is_multicast(lladdr)) /* no port's, so it has no GUID */
         return;
-    if (!is_link_local(ip)) {
+    if (!ipv6_is_link_local(ip)) {
         /* §8 binds the node that makes the identifier; others may have chosen this address */
         if (from_guid && has_interface_id(ip) && !((iid[0] | guid[0]) & U_BIT))
             report_inconclusive(r, R_RFC4391_8_U_BIT, iid,
@@ -208,9 +203,9 @@ void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
     const uint8_t *source = d->body.p + IPV6_SOURCE, *tentative = tentative_address(d),
                   *advertised = advertised_address(d);
     bool is_source = advertised && memcmp(advertised, source, IPV6_ADDRESS_SIZE) == 0;
-    if (is_link_local(source) && !is_announced(d, source))
+    if (ipv6_is_link_local(source) && !is_announced(d, source))
         check_own_address(r, ib, source);
-    if (advertised && !is_source && is_link_local(advertised) && !is_announced(d, advertised))
+    if (advertised && !is_source && ipv6_is_link_local(advertised) && !is_announced(d, advertised))
         check_own_address(r, ib, advertised);
     if (tentative)
         check_tentative(r, ib, tentative);
