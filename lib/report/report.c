@@ -99,10 +99,18 @@ void checked_follow_stage(struct checked *j, const char *id, const char *cause)
     struct stage *s = find_stage(j, id, false);
     if (!s || !find_stage(j, cause, true))
         return;
-    char *text = g_strdup_printf("a consequence of %s", cause);
-    append_text(s, text);
-    g_free(text);
+    g_free(s->text); /* it may name another cause */
+    s->text = g_strdup_printf("a consequence of %s", cause);
     s->outcome = VERDICT_SKIPPED;
+}
+
+void checked_advise_stage(struct checked *j, const char *id, const char *advice)
+{
+    struct stage *s = find_stage(j, id, false);
+    if (!s)
+        return;
+    g_free(s->advice);
+    s->advice = g_strdup(advice);
 }
 
 void checked_withhold_stage(struct checked *j, const char *text)

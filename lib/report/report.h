@@ -31,8 +31,10 @@ struct checked {
     struct swept *swept; /* of a prefix: its hosts; NULL: none */
     bool listed; /* a host of a prefix, which lists it: the text report shows only its problems */
     const char *state; /* a word about a probe's target, "reachable"; NULL: none */
-    bool brief;        /* one of many targets: the text report shows only failures */
-    char *remark;      /* a text for the line with the verdict; NULL: none */
+    /* the stage that says why the target is silent; NULL: unknown. For programs: inconclusive. */
+    const char *cause;
+    bool brief;   /* one of many targets: the text report shows only failures */
+    char *remark; /* a text for the line with the verdict; NULL: none */
     /* the requests of a probe to this target */
     struct checked_requests {
         bool counted;
@@ -88,6 +90,8 @@ void checked_doubt_stage(struct checked *j, const char *id, const char *reason);
  * and counts as skipped.
  */
 void checked_follow_stage(struct checked *j, const char *id, const char *cause);
+/* If that stage failed: another one has shown what to do. */
+void checked_advise_stage(struct checked *j, const char *id, const char *advice);
 /* Removes the stages that keep() does not want, and that they were left undone. */
 typedef bool checked_keep(const struct stage *s, const void *user);
 void checked_keep_stages(struct checked *j, checked_keep *keep, const void *user);

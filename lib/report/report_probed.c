@@ -36,7 +36,7 @@ static void put_stages(const struct text *t)
             i += not_run - 1;
             continue;
         }
-        text_put_outcome(t, s->outcome);
+        text_put_stage_outcome(t, s);
         g_string_append_printf(t->out, "%s  %s\n", s->id, s->text);
         if (s->advice[0])
             g_string_append_printf(t->out, "                  -> %s\n", s->advice);

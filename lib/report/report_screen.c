@@ -68,6 +68,31 @@ static void put_advice(GString *out, const char *advice)
     wrap_commands(out, advice, TEXT_COLUMN + 3, TEXT_COLUMN + 3);
 }
 
+/* A stage or rule as it is shown. */
+struct item {
+    const char *id;
+    char *text;
+};
+
+static void free_item(gpointer item)
+{
+    g_free(((struct item *)item)->text);
+    g_free(item);
+}
+
+/* Takes the text. */
+static void add_item(GPtrArray *all, const char *id, char *text)
+{
+    struct item *item = g_new(struct item, 1);
+    *item = (struct item){id, text};
+    g_ptr_array_add(all, item);
+}
+
+static const struct item *item_at(const GPtrArray *all, guint i)
+{
+    return all->pdata[i];
+}
+
 /* A text of its own with the same options. */
 static struct text begin_text(const struct text *t)
 {
@@ -79,7 +104,7 @@ static struct text begin_text(const struct text *t)
 static char *stage_text(const struct text *t, const struct stage *s)
 {
     struct text one = begin_text(t);
-    text_put_outcome(&one, s->outcome);
+    text_put_stage_outcome(&one, s);
     put_identified(one.out, s->id, s->text);
     put_advice(one.out, s->advice);
     return g_string_free(one.out, FALSE);
@@ -114,8 +139,8 @@ static void add_stages(GPtrArray *all, const struct text *t, int outcome, bool a
 {
     const struct stage *s;
     for (guint i = 0; (s = stage_at(t, i)); i++)
-        if (s->outcome == outcome && (s->advice[0] || !advised))
-            g_ptr_array_add(all, stage_text(t, s));
+        if (s->outcome == outcome && (s->advice[0] || !advised) && !text_is_cause(t, s))
+            add_item(all, s->id, stage_text(t, s));
 }
 
 static void add_rules(GPtrArray *all, const struct text *t, enum rule_level level)
@@ -123,13 +148,29 @@ static void add_rules(GPtrArray *all, const struct text *t, enum rule_level leve
     for (size_t i = 0; i < RULE_COUNT; i++)
         if (rules[i].level == level &&
             verdict_worst(t->checked->verdict, (enum rule_number)i) == OUTCOME_FAIL)
-            g_ptr_array_add(all, rule_text(t, (enum rule_number)i));
+            add_item(all, rules[i].id, rule_text(t, (enum rule_number)i));
 }
 
-/* A failed stage may explain a rule that failed; what failed may explain what has no result. */
+/* The cause of a target's silence. */
+static const struct stage *cause_stage(const struct text *t)
+{
+    const struct stage *s;
+    guint i = 0;
+    while ((s = stage_at(t, i)) && !text_is_cause(t, s))
+        i++;
+    return s;
+}
+
+/*
+ * The cause of the silence is what the user asks for. A failed stage may explain a rule that
+ * failed; what failed may explain what has no result.
+ */
 static GPtrArray *problems(const struct text *t)
 {
-    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    const struct stage *cause = cause_stage(t);
+    GPtrArray *all = g_ptr_array_new_with_free_func(free_item);
+    if (cause)
+        add_item(all, cause->id, stage_text(t, cause));
     add_stages(all, t, OUTCOME_FAIL, false);
     add_rules(all, t, RULE_MUST);
     add_stages(all, t, OUTCOME_INCONCLUSIVE, false);
@@ -158,10 +199,10 @@ static void put_lead(const struct text *t)
 static GPtrArray *notes(const struct text *t)
 {
     const struct stage *s;
-    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    GPtrArray *all = g_ptr_array_new_with_free_func(free_item);
     for (guint i = 0; (s = stage_at(t, i)); i++)
         if (s->outcome == OUTCOME_NOTED && !s->advice[0] && !is_lead(t, s))
-            g_ptr_array_add(all, stage_text(t, s));
+            add_item(all, s->id, stage_text(t, s));
     return all;
 }
 
@@ -181,7 +222,7 @@ static const char *state_of(const struct checked *j)
 void text_put_headline(const struct text *t)
 {
     unsigned failed = checked_failed_stages(t->checked) + count_failed_rules(t),
-             open = count_stages(t, OUTCOME_INCONCLUSIVE);
+             open = count_stages(t, OUTCOME_INCONCLUSIVE) - (cause_stage(t) != NULL);
     const char *state = state_of(t->checked);
     struct text line = begin_text(t);
     text_put_coloured(&line, BOLD, t->checked->name);
@@ -191,7 +232,7 @@ void text_put_headline(const struct text *t)
     g_string_append(line.out, failed && open ? ", " : "");
     put_number(line.out, open, "open question");
     bool but = state && strstr(state, ", but "); /* "reachable, but packets are lost" */
-    if (!failed && !open && !t->checked->trouble && !but)
+    if (!failed && !open && !t->checked->trouble && !cause_stage(t) && !but)
         g_string_append_printf(line.out, "%sno problem found", state ? ", " : "");
     wrap_words(t->out, line.out->str, 0, 2);
     g_string_free(line.out, TRUE);
@@ -252,31 +293,44 @@ void text_put_brief(const struct text *t)
     text_put_verdict(&line);
     wrap_words(t->out, line.out->str, 0, 2);
     g_string_free(line.out, TRUE);
-    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    GPtrArray *all = g_ptr_array_new_with_free_func(free_item);
     for (guint i = 0; (s = stage_at(t, i)); i++)
         if (text_shows_stage(t, s))
-            g_ptr_array_add(all, stage_text(t, s));
+            add_item(all, s->id, stage_text(t, s));
     add_rules(all, t, RULE_MUST);
     add_rules(all, t, RULE_SHOULD);
     for (guint i = 0; i < all->len; i++)
-        g_string_append(t->out, all->pdata[i]);
+        g_string_append(t->out, item_at(all, i)->text);
     g_ptr_array_unref(all);
 }
 
 /* ---- the screen */
 
-/* Appends as many of the texts as fit into the lines. Returns how many. */
-static guint put_fitting(GString *out, const GPtrArray *texts, unsigned lines, guint at_least)
+/* Appends as many of the items as fit into the lines. Returns how many. */
+static guint put_fitting(GString *out, const GPtrArray *all, unsigned lines, guint at_least)
 {
     guint n = 0;
-    for (; n < texts->len; n++) {
-        unsigned needed = wrap_lines(texts->pdata[n]) + (n + 1 < texts->len);
+    for (; n < all->len; n++) {
+        const char *text = item_at(all, n)->text;
+        unsigned needed = wrap_lines(text) + (n + 1 < all->len);
         if (n >= at_least && needed > lines)
             break;
-        lines -= MIN(lines, wrap_lines(texts->pdata[n]));
-        g_string_append(out, texts->pdata[n]);
+        lines -= MIN(lines, wrap_lines(text));
+        g_string_append(out, text);
     }
     return n;
+}
+
+/* "  and 3 more (peer.watch, peer.counters, ...): -v lists them", one line */
+static void put_rest(GString *out, const GPtrArray *all, guint shown)
+{
+    enum { NAMED = 2 };
+    if (shown == all->len)
+        return;
+    g_string_append_printf(out, "  and %u more (", all->len - shown);
+    for (guint i = shown; i < all->len && i < shown + NAMED; i++)
+        g_string_append_printf(out, "%s%s", i == shown ? "" : ", ", item_at(all, i)->id);
+    g_string_append_printf(out, "%s): -v lists them\n", all->len > shown + NAMED ? ", ..." : "");
 }
 
 void text_put_screen(const struct text *t)
@@ -290,8 +344,7 @@ void text_put_screen(const struct text *t)
         taken = wrap_lines(head.out->str) + wrap_lines(counts) + wrap_lines(verdict),
              lines = most - MIN(taken, most);
     guint shown = put_fitting(head.out, first, lines, 1);
-    if (shown < first->len)
-        g_string_append_printf(head.out, "  and %u more: -v lists them\n", first->len - shown);
+    put_rest(head.out, first, shown);
     taken += wrap_lines(head.out->str) - 1;
     lines = most - MIN(taken, most);
     put_fitting(head.out, others, lines, 0);

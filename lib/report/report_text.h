@@ -31,6 +31,9 @@ void text_put_events_names(const struct text *t);
 void text_put_help(const struct text *t, enum rule_number rule, const char *indent);
 /* The outcome of a stage or rule of a probe's target, in its colour (report_text_parts.c). */
 void text_put_outcome(const struct text *t, int outcome);
+/* The same of a stage: that of the cause why the target is silent is "cause". */
+void text_put_stage_outcome(const struct text *t, const struct stage *s);
+bool text_is_cause(const struct text *t, const struct stage *s);
 /*
  * Is it in the text report? One of many targets: failures; of a fabric, what has no result and what
  * notes advise too.

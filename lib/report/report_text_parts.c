@@ -2,6 +2,8 @@
 /* Parts of the text report: colours, outcomes, the line about help. */
 #include "report/report_text.h"
 
+#include <string.h>
+
 #include "report/words.h"
 
 void text_put_colour(const struct text *t, enum colour colour)
@@ -26,12 +28,31 @@ static enum colour colour_of(int outcome)
                                           : PLAIN;
 }
 
-void text_put_outcome(const struct text *t, int outcome)
+static void put_first_column(const struct text *t, enum colour colour, const char *word)
 {
     g_string_append(t->out, "  ");
-    text_put_colour(t, colour_of(outcome));
-    g_string_append_printf(t->out, "%-14s", outcome_name((enum outcome)outcome));
+    text_put_colour(t, colour);
+    g_string_append_printf(t->out, "%-14s", word);
     text_put_colour(t, PLAIN);
+}
+
+void text_put_outcome(const struct text *t, int outcome)
+{
+    put_first_column(t, colour_of(outcome), outcome_name((enum outcome)outcome));
+}
+
+bool text_is_cause(const struct text *t, const struct stage *s)
+{
+    const char *id = t->checked->cause;
+    return id && s->outcome == OUTCOME_INCONCLUSIVE && strcmp(s->id, id) == 0;
+}
+
+void text_put_stage_outcome(const struct text *t, const struct stage *s)
+{
+    if (text_is_cause(t, s))
+        put_first_column(t, RED, "cause");
+    else
+        text_put_outcome(t, s->outcome);
 }
 
 void text_put_help(const struct text *t, enum rule_number rule, const char *indent)

@@ -56,7 +56,10 @@ static void put_summary_counts(const struct text *t, const struct verdict_summar
     put_part(out, &first, s->deviated, "known deviation", "known deviations");
     if (s->deviated)
         put_implementations(t);
-    put_part(out, &first, s->noted, "note", "notes");
+    if (t->report->probed) /* the screen lists stages that are noted */
+        put_part(out, &first, s->noted, "rule noted", "rules noted");
+    else
+        put_part(out, &first, s->noted, "note", "notes");
     put_part(out, &first, s->inconclusive, "rule inconclusive", "rules inconclusive");
     put_part(out, &first, s->skipped, "rule skipped", "rules skipped");
     put_part(out, &first, s->passed, "rule passed", "rules passed");
@@ -89,9 +92,10 @@ static void put_why_not(const struct text *t)
         before--;
     if (before)
         g_string_append_len(t->out, why, (gssize)before);
+    else if (s && s->outcome == OUTCOME_FAIL)
+        g_string_append_printf(t->out, "%s failed", s->id);
     else if (s)
-        g_string_append_printf(t->out, "%s %s", s->id,
-                               s->outcome == OUTCOME_FAIL ? "failed" : "has no result");
+        g_string_append_printf(t->out, "see %s", s->id);
     else
         g_string_append(t->out, why);
 }

@@ -318,13 +318,16 @@ static void report_no_mgid(struct target *t, const char *id, enum sa_result foun
 
 static void report_not_made(struct target *t, const char *id, const struct group_life *c)
 {
-    if (c->made == SA_REJECTED && c->made_refused)
+    if (c->made == SA_REJECTED && c->made_refused) {
         results_stage(
             t->results, id, OUTCOME_FAIL,
             "hosts cannot create IP multicast groups either: check that MLIDs are left (fabric.census), and see the SM's log",
             "a group with the broadcast group's attributes is not made: status 0x%04x, %s",
             c->status, sa_status_name(c->status));
-    else
+        checked_advise_stage(t->results->checked, "fabric.own-groups",
+                             "first fabric.own-group: the SM makes no group, and an interface "
+                             "that is set down and up may lose others");
+    } else
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, "", "a group is not made%s: %s",
                       c->made == SA_MALFORMED ? " as requested" : "",
                       sa_failure_text(t, c->made, c->status));

@@ -393,6 +393,13 @@ char *why_silent(struct target *t)
     return text;
 }
 
+static void add_cause(struct diagnosis *d, const char *words)
+{
+    results_stage(d->t->results, "peer.no-reply", OUTCOME_INCONCLUSIVE, d->command, "%s: %s", words,
+                  d->evidence);
+    d->t->results->checked->cause = "peer.no-reply";
+}
+
 /* Walks the table. Ends the diagnosis. */
 static char *report_cause(struct diagnosis *d)
 {
@@ -401,8 +408,7 @@ static char *report_cause(struct diagnosis *d)
     results_begin(t->results, "no-reply");
     const char *words = find_cause(d);
     if (words)
-        results_stage(t->results, "peer.no-reply", OUTCOME_INCONCLUSIVE, d->command, "%s: %s",
-                      words, d->evidence);
+        add_cause(d, words);
     char *text = words ? g_strdup_printf("%s: %s", words, d->evidence) : NULL;
     end(d);
     return text;
@@ -451,7 +457,12 @@ enum own_side why_own_side(struct target *t)
         results_stage(t->results, "peer.own-side", OUTCOME_FAIL, d.command,
                       "the peer replies to the probe, but %s: %s", found->words, d.evidence);
     end(&d);
-    return !found                           ? OWN_SIDE_GOOD
-           : found->holds == why_not_member ? OWN_SIDE_REPAIRED
-                                            : OWN_SIDE_FAILS;
+    if (!found)
+        return OWN_SIDE_GOOD;
+    if (found->holds == why_not_member)
+        return OWN_SIDE_REPAIRED;
+    t->results->checked->state = found->holds == why_other_route
+                                     ? "answers here, but this host sends elsewhere"
+                                     : "answers, but this host does not reach it";
+    return OWN_SIDE_FAILS;
 }

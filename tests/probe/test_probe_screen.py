@@ -43,9 +43,9 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
     "silent": (
         {"replies": False},
         [IPV4],
-        f"{IPV4}: not reachable, 1 open question",
+        f"{IPV4}: not reachable",
         [
-            "  inconclusive  peer.no-reply  no such host, or it is off: ",
+            "  cause         peer.no-reply  no such host, or it is off: ",
             "                  -> check the address",
             f"{IPV4}: NOT JUDGED: no reply from {IPV4} to 3 ARP requests, 100 ms each",
         ],
@@ -53,11 +53,11 @@ RUNS = {  # name: members of Peer, arguments, first line, lines in this order
     "stops": (
         {"silent_after": 3},
         [IPV4],
-        f"{IPV4}: no longer reachable, 3 open questions",
+        f"{IPV4}: no longer reachable, 2 open questions",
         [
-            "  inconclusive  peer.end  ",
-            "  inconclusive  peer.no-reply  ",
+            "  cause         peer.no-reply  ",
             "                  -> check the address",
+            "  inconclusive  peer.end  ",
         ],
     ),
     "two ports": (

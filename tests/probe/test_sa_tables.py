@@ -147,7 +147,7 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     assert {"code": "not-run", "stage": "fabric.join"} in target["undone"]
     text = run(library, scenario(0, fault))
     assert text.returncode == 2
-    assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: {stage} has no result"
+    assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: see {stage}"
     assert " ".join(text.stdout.split()).count(reason) == 1
 
 
@@ -260,7 +260,8 @@ def test_late_answer_counts(library, ms):
     stages = {r["id"]: r for r in json.loads(done.stdout)["results"] if r["level"] == "STAGE"}
     assert stages["fabric.census"]["outcome"] == "pass", stages["fabric.census"]
     times = stages["fabric.sa-times"]
-    assert f"one answer of the SA took {ms / 1000:.1f} s, another 0." in times["actual"]
+    late = rf"one answer of the SA took {ms / 1000:.1f} s, another [0-9.]+ ms"
+    assert re.search(late, times["actual"]), times["actual"]
     assert "without one" not in times["actual"] and "load" in times["advice"]
 
 

@@ -106,7 +106,7 @@ static void an_undone_fabric_is_not_judged(void **state)
     checked_add_stage_not_run(&j, "fabric.pkey", j.stages->pdata[1]);
     text = text_of(&j);
     assert_int_equal(count(text, "the SA at LID 1 is busy"), 1);
-    assert_non_null(strstr(text, "\nfabric: NOT JUDGED: fabric.sm has no result\n"));
+    assert_non_null(strstr(text, "\nfabric: NOT JUDGED: see fabric.sm\n"));
     g_free(text);
     text = text_with(&j, true);
     assert_non_null(strstr(text, "fabric.pkey  fabric.sm had no result\n"));
@@ -126,9 +126,8 @@ static void withheld_stage_is_not_judged(void **state)
         checked_withhold_stage(&j, "not left");
         char *text = text_of(&j);
         assert_non_null(strstr(text, "fabric.own-group  made; not left\n"));
-        assert_non_null(
-            strstr(text, failed ? "\nfabric: FAULT: 1 stage failed"
-                                : "\nfabric: NOT JUDGED: fabric.own-group has no result\n"));
+        assert_non_null(strstr(text, failed ? "\nfabric: FAULT: 1 stage failed"
+                                            : "\nfabric: NOT JUDGED: see fabric.own-group\n"));
         g_free(text);
         checked_clear(&j);
     }
@@ -263,7 +262,7 @@ static void screen_has_the_failures_and_counts_the_passes(void **state)
     text = text_of(&j);
     fits_a_screen(text);
     assert_non_null(strstr(text, "reachable, 11 problems"));
-    assert_non_null(strstr(text, "more: -v lists them\n"));
+    assert_non_null(strstr(text, " more (peer.loss, peer.loss, ...): -v lists them\n"));
     g_free(text);
     struct checked long_rule = {.name = g_strdup("10.0.0.2"), .verdict = verdict_new(NULL)};
     const struct finding f = {.rule = R_RFC4755_3_5_SERVICE_ID,
@@ -292,15 +291,37 @@ static void reason_is_printed_once(void **state)
     struct checked j = {.name = g_strdup("10.0.0.9"),
                         .verdict = verdict_new(NULL),
                         .state = "not reachable",
-                        .trouble = g_strdup("no reply to 3 ARP requests: no such host: check it")};
+                        .trouble = g_strdup("no reply to 3 ARP requests: no such host: check it"),
+                        .cause = "peer.no-reply"};
     (void)state;
     checked_add_stage(&j, "peer.no-reply", OUTCOME_INCONCLUSIVE, "no such host: check it", "look");
     char *text = text_of(&j);
-    assert_string_equal(text, "10.0.0.9: not reachable, 1 open question\n"
-                              "  inconclusive  peer.no-reply  no such host: check it\n"
+    assert_string_equal(text, "10.0.0.9: not reachable\n"
+                              "  cause         peer.no-reply  no such host: check it\n"
                               "                  -> look\n"
                               "\n10.0.0.9: NOT JUDGED: no reply to 3 ARP requests\n");
     g_free(text);
+    checked_clear(&j);
+}
+
+/* A later stage has shown what to do, or why one failed. */
+static void later_stage_changes_a_failed_one(void **state)
+{
+    struct checked j = {.name = g_strdup("fabric"), .verdict = verdict_new(NULL)};
+    (void)state;
+    checked_add_stage(&j, "fabric.own-groups", OUTCOME_FAIL, "not in a group", "set it down");
+    checked_add_stage(&j, "fabric.rate", OUTCOME_PASS, "as wanted", "");
+    checked_add_stage(&j, "peer.rdma-cm", OUTCOME_FAIL, "a policy refuses it", "");
+    checked_advise_stage(&j, "fabric.own-groups", "free MLIDs first");
+    checked_advise_stage(&j, "fabric.rate", "nothing to do");
+    checked_follow_stage(&j, "peer.rdma-cm", "fabric.rate"); /* which has passed */
+    const struct stage *const *all = (const struct stage *const *)j.stages->pdata;
+    assert_string_equal(all[0]->advice, "free MLIDs first");
+    assert_string_equal(all[1]->advice, "");
+    assert_string_equal(all[2]->text, "a policy refuses it");
+    checked_follow_stage(&j, "peer.rdma-cm", "fabric.own-groups");
+    assert_string_equal(all[2]->text, "a consequence of fabric.own-groups");
+    assert_int_equal(all[2]->outcome, VERDICT_SKIPPED);
     checked_clear(&j);
 }
 
@@ -308,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cause_is_printed_once),
+        cmocka_unit_test(later_stage_changes_a_failed_one),
         cmocka_unit_test(errors_without_a_stage_are_printed),
         cmocka_unit_test(a_sound_fabric_is_ok),
         cmocka_unit_test(an_undone_fabric_is_not_judged),
