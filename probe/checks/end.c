@@ -195,6 +195,26 @@ static void report_lost_messages(struct target *t)
         path_place_of(t, t->peer->lid).port);
 }
 
+/* The kernel sends no REQ without the SA's path, so the peer is not at fault then. */
+static void report_no_connection(struct target *t, unsigned connections)
+{
+    struct port_words w;
+    if (t->peer->cm_unresolved) {
+        advice_name_port(t->link, &w);
+        results_stage(
+            t->results, "peer.connections", OUTCOME_INCONCLUSIVE, "",
+            "it announces connected mode, and this host's kernel sent none of %u REQs: %s",
+            connections, t->peer->no_connection);
+        results_advise(t->results, "ipoib-probe %s fabric", w.probe);
+        return;
+    }
+    results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
+                  "on the peer: dmesg; lsmod | grep ib_cm; rdma system",
+                  "it announces connected mode, and none of %u REQs got a REP or REJ: %s; so "
+                  "applications over RDMA CM cannot connect either",
+                  connections, t->peer->no_connection);
+}
+
 static void report_unanswered(struct target *t)
 {
     const struct tally *all = &t->peer->tally;
@@ -207,11 +227,7 @@ static void report_unanswered(struct target *t)
     if (peer_loses_messages(t->peer))
         report_lost_messages(t);
     else if (connections && !tally_answered(all, TALLY_CONNECTION))
-        results_stage(t->results, "peer.connections", OUTCOME_INCONCLUSIVE,
-                      "on the peer: dmesg; lsmod | grep ib_cm; rdma system",
-                      "it announces connected mode, and none of %u REQs got a REP or REJ: %s; so "
-                      "applications over RDMA CM cannot connect either",
-                      connections, t->peer->no_connection);
+        report_no_connection(t, connections);
 }
 
 /* Connections that failed because the SA, or this port, went away meanwhile say nothing of the

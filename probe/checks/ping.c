@@ -116,10 +116,11 @@ static void report_unresolved(struct target *t, const char *interface)
                   "through %s: a filter of this host drops %s, the peer drops what this address "
                   "sends, or the interface's own queue pair is broken",
                   interface, t->ipv6 ? "ND" : "ARP");
-    results_advise(t->results,
-                   "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; "
-                   "dmesg; if none of these: ip link set %s down; ip link set %s up",
-                   interface, interface, interface, interface);
+    results_advise(
+        t->results,
+        "nft list ruleset; tc -s filter show dev %s ingress; tc -s qdisc show dev %s; "
+        "dmesg; if none of these, from a console: ip link set %s down; ip link set %s up",
+        interface, interface, interface, interface);
 }
 
 /* Packets of both directions arrive, but ICMP does not. */

@@ -47,7 +47,8 @@ static bool is_answered_by_probe(struct target *t, const char *interface, bool a
 static void report(struct target *t, const char *stage, const char *interface, const char *how)
 {
     results_stage(t->results, stage, OUTCOME_FAIL, "", "this host's ping is not answered: %s", how);
-    results_advise(t->results, "ip link set %s down; ip link set %s up", interface, interface);
+    results_advise(t->results, "from a console: ip link set %s down; ip link set %s up", interface,
+                   interface);
 }
 
 bool ping_path_report(struct target *t, const char *stage, const char *interface,

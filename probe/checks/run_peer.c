@@ -245,7 +245,7 @@ static void report_unused_source(struct target *t)
     if (!s->given && !t->run->options->why && !t->yield &&
         transport_can(t->link->transport, HAS_OWN_QP)) {
         results_stage(t->results, "peer.source", OUTCOME_NOTED, "",
-                      "not tested: IP packets and their sizes, and whether this port receives what "
+                      "not tested: the probe's own IP packets, and whether this port receives what "
                       "the peer sends to the group");
         results_advise(t->results, "ipoib-probe --source ADDRESS %.*s  # an unused address",
                        target_word(t), t->name);
@@ -329,8 +329,6 @@ static void run_checks(struct target *t, const char *own)
     if (own)
         report_own_address(t, own);
     enum own_side side = t->yield ? OWN_SIDE_GOOD : why_own_side(t);
-    if (side == OWN_SIDE_FAILS)
-        t->results->checked->state = "answers, but this host does not reach it";
     report_unused_source(t);
     if (!t->peer->by_unicast)
         reachable_report(t);

@@ -49,13 +49,25 @@ static bool has_moved(const struct peer *p, const struct response *a)
            (memcmp(p->lladdr, a->lladdr, LLADDR_SIZE) != 0 || p->lid != a->lid || p->qpn != a->qpn);
 }
 
-static void note_move(struct peer_watch *w, const struct response *a)
+/* What has changed. Free with g_free(). */
+static char *move_text(const struct peer *p, const struct response *a)
 {
-    const struct peer *p = w->t->peer;
-    char *from = place_text(p->lladdr, p->lid), *to = place_text(a->lladdr, a->lid);
-    watch_note_event(w, CHANGE_MOVED, g_strdup_printf("moved from %s to %s", from, to));
+    uint32_t old = lladdr_read(p->lladdr).qpn, qpn = lladdr_read(a->lladdr).qpn;
+    bool same_gid = memcmp(p->lladdr + LLADDR_GID, a->lladdr + LLADDR_GID, GID_SIZE) == 0;
+    if (same_gid && p->lid == a->lid && old != qpn)
+        return g_strdup_printf("has another queue pair: QPN 0x%06x, and before 0x%06x: its "
+                               "interface was made anew",
+                               qpn, old);
+    char *from = place_text(p->lladdr, p->lid), *to = place_text(a->lladdr, a->lid),
+         *text = g_strdup_printf("moved from %s to %s", from, to);
     g_free(to);
     g_free(from);
+    return text;
+}
+
+static void note_move(struct peer_watch *w, const struct response *a)
+{
+    watch_note_event(w, CHANGE_MOVED, move_text(w->t->peer, a));
 }
 
 static double seconds_since(gint64 time)

@@ -58,8 +58,8 @@ static char *summary_text(const struct peer_watch *w)
     if (!watch_events(w))
         g_string_append(text, "; nothing changed");
     add_times(text, "this host's port changed", n[CHANGE_OWN_PORT]);
-    add_times(text, "its interface changed", n[CHANGE_OWN_INTERFACE]);
-    add_times(text, "its error counters grew", n[CHANGE_COUNTERS]);
+    add_times(text, "this host's interface changed", n[CHANGE_OWN_INTERFACE]);
+    add_times(text, "this host's counters grew", n[CHANGE_COUNTERS]);
     add_times(text, "the peer moved", n[CHANGE_MOVED]);
     if (n[CHANGE_SECOND_PORT])
         g_string_append(text, "; two ports have the address");

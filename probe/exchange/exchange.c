@@ -129,7 +129,7 @@ enum groups_found exchange_find_groups(struct target *t, const struct pending_re
                  t->run->sa.status, sa_status_name(t->run->sa.status));
     else if (result == SA_REJECTED)
         snprintf(why, VERDICT_TEXT,
-                 "not sent: the solicited-node group does not exist, so no node has the address");
+                 "not sent: the solicited-node group of the address does not exist");
     else if (result != SA_SUCCESS)
         snprintf(why, VERDICT_TEXT, "not sent: %s", sa_failure_text(t, result, t->run->sa.status));
     return result == SA_SUCCESS              ? GROUPS_FOUND

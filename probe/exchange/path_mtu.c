@@ -8,8 +8,14 @@
 #include "probe/link/link.h"
 #include "probe/link/transport.h"
 
-/* "'3 1' '70 9'": LID and port; NULL: they are not known. */
-static char *list_ports(struct target *t)
+static void ask_port(GString *commands, const char *diags, uint16_t lid, uint8_t port)
+{
+    g_string_append_printf(commands, "%ssmpquery %s portinfo %u %u | grep -i mtu",
+                           commands->len ? "; " : "", diags, lid, port);
+}
+
+/* A command for each port that sends on the path; NULL: they are not known. */
+static char *ask_ports(struct target *t, const char *diags)
 {
     const struct port_facts *own = &t->link->transport->facts;
     struct switch_on_path all[SWITCHES_ON_PATH];
@@ -19,26 +25,21 @@ static char *list_ports(struct target *t)
         n = switches_list(t, own->lid, t->peer->lid, all, &whole);
     if (!whole)
         return NULL;
-    GString *ports = g_string_new(NULL);
-    g_string_append_printf(ports, "'%u %u'", own->lid, own->port);
+    GString *commands = g_string_new(NULL);
+    ask_port(commands, diags, own->lid, own->port);
     for (unsigned i = 0; i < n; i++)
-        g_string_append_printf(ports, " '%u %u'", all[i].lid, all[i].out);
-    return g_string_free(ports, FALSE);
+        ask_port(commands, diags, all[i].lid, all[i].out);
+    return g_string_free(commands, FALSE);
 }
 
 char *path_mtu_command(struct target *t)
 {
     struct port_words w;
     advice_name_port(t->link, &w);
-    char *ports = list_ports(t),
-         *command = ports
-                        ? g_strdup_printf("for p in %s; do smpquery %s portinfo $p | grep -i mtu; "
-                                          "done",
-                                          ports, w.diags)
-                        : g_strdup_printf("ibtracert %s %u %u  # the ports; for each: smpquery %s "
-                                          "portinfo LID PORT",
-                                          w.diags, t->link->transport->facts.lid, t->peer->lid,
-                                          w.diags);
-    g_free(ports);
-    return command;
+    char *commands = ask_ports(t, w.diags);
+    return commands
+               ? commands
+               : g_strdup_printf("ibtracert %s %u %u  # the ports; for each: smpquery %s "
+                                 "portinfo LID PORT",
+                                 w.diags, t->link->transport->facts.lid, t->peer->lid, w.diags);
 }

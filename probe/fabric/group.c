@@ -94,6 +94,21 @@ static bool stage_group_mtu(struct target *t, const char *id)
     return true;
 }
 
+/* With the name of the port's rate in OpenSM's partitions.conf, which is its code in records. */
+static void advise_rate(struct target *t, uint32_t rate_100mbps)
+{
+    const struct name *rate = ib_rate_names;
+    while (rate->name && ib_rate_100mbps((uint8_t)rate->value) != rate_100mbps)
+        rate++;
+    char *code = rate->name ? g_strdup_printf(" (rate=%u is %s)", (unsigned)rate->value, rate->name)
+                            : g_strdup("");
+    results_advise(t->results,
+                   "lower the group's rate in the partition configuration%s, or find out why this "
+                   "link is so slow: iblinkinfo",
+                   code);
+    g_free(code);
+}
+
 static bool stage_group_rate(struct target *t, const char *id)
 {
     uint32_t group = ib_rate_100mbps(t->link->group.rate),
@@ -105,12 +120,12 @@ static bool stage_group_rate(struct target *t, const char *id)
     else if (port >= group)
         results_stage(t->results, id, OUTCOME_PASS, "", "group %u.%u Gb/s, port %u.%u", group / 10,
                       group % 10, port / 10, port % 10);
-    else
-        results_stage(
-            t->results, id, OUTCOME_FAIL,
-            "lower the group's rate in the partition configuration (rate=3 is 10 Gb/s), or find out why this link is so slow",
-            "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10, port / 10,
-            port % 10);
+    else {
+        results_stage(t->results, id, OUTCOME_FAIL, "",
+                      "the group's rate is %u.%u Gb/s, the port's %u.%u", group / 10, group % 10,
+                      port / 10, port % 10);
+        advise_rate(t, port);
+    }
     return true;
 }
 
@@ -223,9 +238,10 @@ static void report_lost_group(struct target *t, const char *id)
                   "received nothing from the group; the SM was restarted without reregistration of "
                   "its clients?",
                   name ? name : "the interface");
-    results_advise(t->results,
-                   "ip link set %s down; ip link set %s up; then other hosts: saquery -m",
-                   name ? name : "INTERFACE", name ? name : "INTERFACE");
+    results_advise(
+        t->results,
+        "from a console: ip link set %s down; ip link set %s up; then other hosts: saquery -m",
+        name ? name : "INTERFACE", name ? name : "INTERFACE");
     g_free(name);
 }
 

@@ -19,14 +19,12 @@
 static void report_absent(struct target *t, const char *id)
 {
     const struct port_facts *f = &t->link->transport->facts;
-    char *command = advice_create_interface(t->link);
-    char *advice = g_strdup_printf("%s; or it is in another network namespace", command);
+    char *advice = advice_create_interface(t->link);
     bool optional = t->link->choice && t->link->choice->optional;
     results_stage(t->results, id, optional ? OUTCOME_NOTED : OUTCOME_FAIL, advice,
                   "no IPoIB interface on %s port %u for partition 0x%04x", f->device, f->port,
                   t->link->pkey | 0x8000);
     g_free(advice);
-    g_free(command);
 }
 
 static void report_no_carrier(struct target *t, const char *id, const char *name)

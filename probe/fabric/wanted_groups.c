@@ -60,10 +60,11 @@ static void report_wanted(struct target *t, const char *id, const char *name,
         results_stage(t->results, id, OUTCOME_FAIL, "",
                       "%s wants %u groups, and this port is not in %s%s", name, w->n,
                       w->missing->str, undisclosed);
-        results_advise(t->results,
-                       "ip link set %s down; ip link set %s up; it joins them again; if it does "
-                       "not, see fabric.join and dmesg",
-                       name, name);
+        results_advise(
+            t->results,
+            "from a console: ip link set %s down; ip link set %s up; it joins them again; if it does "
+            "not, see fabric.join and dmesg",
+            name, name);
     } else if (w->undisclosed)
         results_stage(t->results, id, OUTCOME_INCONCLUSIVE, sa_failure_advice(w->last, w->status),
                       w->undisclosed < w->n ? "%s wants %u groups, and this port is in %u of them%s"

@@ -41,10 +41,12 @@ char *advice_create_interface(const struct probe_link *l)
     unsigned pkey = (l->pkey ? l->pkey : l->choice ? l->choice->pkey : 0xffff) | 0x8000u;
     char *parent = host_parent_of_port(&l->transport->facts);
     char *command = parent ? g_strdup_printf("ip link add link %s name %s.%04x type ipoib pkey "
-                                             "0x%04x",
+                                             "0x%04x; or it is in another network namespace: "
+                                             "ip netns",
                                              parent, parent, pkey, pkey)
-                    : host_has_ipoib_driver() ? g_strdup("dmesg | grep -i ipoib")
-                                              : g_strdup("modprobe ib_ipoib; see dmesg");
+                    : host_has_ipoib_driver() ? g_strdup("dmesg | grep -i ipoib; or it is in "
+                                                         "another network namespace: ip netns")
+                                              : g_strdup("modprobe ib_ipoib; dmesg");
     g_free(parent);
     return command;
 }

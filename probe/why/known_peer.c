@@ -232,12 +232,13 @@ static bool is_without_address(struct diagnosis *d)
 bool why_no_member(struct diagnosis *d)
 {
     return d->no_member && !d->by_unicast &&
-           diagnosis_holds(d,
-                           g_strdup("the SA lists no other port in the group for its neighbour "
-                                    "solicitations: no host has the address, or its port has lost "
-                                    "the membership"),
-                           g_strdup("on the host that should have it: ip -6 addr; ip maddr; set "
-                                    "its interface down and up: it joins again"));
+           diagnosis_holds(
+               d,
+               g_strdup("the SA lists no port but this one in the group for its "
+                        "neighbour solicitations: no host has the address, or its port has lost "
+                        "the membership"),
+               g_strdup("on the host that should have it: ip -6 addr; ip maddr; set "
+                        "its interface down and up: it joins again"));
 }
 
 /* The address has the GUID but no QPN: only its solicited-node group was asked. */

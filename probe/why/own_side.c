@@ -67,15 +67,12 @@ bool why_no_interface(struct diagnosis *d)
     const struct choice *c = d->t->link->choice;
     if (!c || c->optional || d->interface || d->t->link->transport->interface || lacks_pkey(d))
         return false;
-    char *command = advice_create_interface(d->t->link);
-    bool holds = diagnosis_holds(
+    return diagnosis_holds(
         d,
         g_strdup_printf("none on %s port %u for partition 0x%04x in this network namespace",
                         f->device, f->port,
                         (d->t->link->pkey ? d->t->link->pkey : c->pkey) | 0x8000),
-        g_strdup_printf("%s; or it is in another network namespace: ip netns", command));
-    g_free(command);
-    return holds;
+        advice_create_interface(d->t->link));
 }
 
 bool why_no_carrier(struct diagnosis *d)
@@ -85,14 +82,14 @@ bool why_no_carrier(struct diagnosis *d)
     char *carrier = sysfs_interface(d->interface, "carrier");
     bool none = strcmp(carrier, "0") == 0;
     g_free(carrier);
-    return none &&
-           diagnosis_holds(d,
-                           g_strdup_printf("%s is up, but the kernel has not joined its broadcast "
-                                           "group",
-                                           d->interface),
-                           g_strdup_printf("ip link set %s down; ip link set %s up; "
-                                           "ipoib-probe -d %s fabric",
-                                           d->interface, d->interface, d->interface));
+    return none && diagnosis_holds(
+                       d,
+                       g_strdup_printf("%s is up, but the kernel has not joined its broadcast "
+                                       "group",
+                                       d->interface),
+                       g_strdup_printf("from a console: ip link set %s down; ip link set %s up; "
+                                       "ipoib-probe -d %s fabric",
+                                       d->interface, d->interface, d->interface));
 }
 
 bool why_no_arp(struct diagnosis *d)
@@ -111,14 +108,15 @@ bool why_no_arp(struct diagnosis *d)
 bool why_not_member(struct diagnosis *d)
 {
     return needs_interface(d) && d->t->link->outside && host_is_up(d->interface) &&
-           diagnosis_holds(d,
-                           g_strdup_printf("%s is up, but before this test the SA did not list its "
-                                           "port in the broadcast group: the SM was restarted "
-                                           "without reregistration of its clients?",
-                                           d->interface),
-                           g_strdup_printf("ip link set %s down; ip link set %s up; then other "
-                                           "hosts: saquery -m",
-                                           d->interface, d->interface));
+           diagnosis_holds(
+               d,
+               g_strdup_printf("%s is up, but before this test the SA did not list its "
+                               "port in the broadcast group: the SM was restarted "
+                               "without reregistration of its clients?",
+                               d->interface),
+               g_strdup_printf("from a console: ip link set %s down; ip link set %s up; then other "
+                               "hosts: saquery -m",
+                               d->interface, d->interface));
 }
 
 static bool has_state(struct diagnosis *d, uint8_t state, const char *words, const char *command)
@@ -452,6 +450,7 @@ bool why_not_forwarded(struct diagnosis *d)
         g_strdup_printf("the switch with LID %u does not forward MLID 0x%04x to its port %u, which "
                         "leads to this host",
                         at, d->t->link->group.mlid, port),
-        g_strdup_printf("ip link set %s down; ip link set %s up; or let the SM sweep again",
-                        d->interface, d->interface));
+        g_strdup_printf(
+            "from a console: ip link set %s down; ip link set %s up; or let the SM sweep again",
+            d->interface, d->interface));
 }

@@ -35,7 +35,8 @@ enum own_side {
 /*
  * The peer replies, but would this host's kernel reach it? Not if it has no interface there, or one
  * that is down, if its route is another one, or its neighbour table has an old address. Then, and
- * if something was repaired, adds the stage peer.own-side, which has failed.
+ * if something was repaired, adds the stage peer.own-side, which has failed; if it fails, the
+ * target's word is that.
  */
 enum own_side why_own_side(struct target *t);
 

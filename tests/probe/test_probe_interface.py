@@ -209,13 +209,13 @@ def test_growth_of_counters(runs, name, outcome, text):
             1,
             "fail",
             "3 requests, 3 answered; this host's port changed 1 time; "
-            "its error counters grew 1 time; last: ",
+            "this host's counters grew 1 time; last: ",
         ),
         (
             "watch, interface down",
             1,
             "fail",
-            "3 requests, 3 answered; its interface changed 1 time; last: ",
+            "3 requests, 3 answered; this host's interface changed 1 time; last: ",
         ),
         # Ctrl-C ends with the summary; the third request has its reply by then, or not
         (

@@ -165,7 +165,11 @@ def test_refused_join_says_what_is_to_blame(subnets, subnet, words):
 
 
 def test_rate_is_compared(subnets):
-    subnets("rate").expect("fabric.rate", "fail")
+    """The rate of the port has its name in partitions.conf: 10 Gb/s is code 3 (IBA 15.2.5.17)."""
+    report = subnets("rate")
+    report.expect("fabric.rate", "fail")
+    advice = [r["advice"] for r in report.results if r["id"] == "fabric.rate"]
+    assert re.search(r"\(rate=3 is 10 Gb/s\)", advice[0]), advice
 
 
 def test_partition_without_a_broadcast_group(subnets):
@@ -183,7 +187,7 @@ def test_default_port_needs_an_interface(subnets):
     subnets("default port").expect(
         "fabric.interface",
         "fail",
-        "^no IPoIB interface on ibsim0 port 1 for partition 0xffff -> modprobe ib_ipoib; see dmesg",
+        "^no IPoIB interface on ibsim0 port 1 for partition 0xffff -> modprobe ib_ipoib; dmesg",
     )
     subnets("healthy").expect("fabric.interface", "noted", "^no IPoIB interface on ibsim0 port 1")
 

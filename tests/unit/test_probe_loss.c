@@ -201,8 +201,9 @@ static void the_mtu_of_each_link_is_asked_for(void **state)
         struct two_switches switches;
         const char *command;
     } all[] = {{{.there = true},
-                "for p in '3 1' '70 9' '71 6'; do smpquery -C fake0 -P 1 portinfo $p | grep -i "
-                "mtu; done"},
+                "smpquery -C fake0 -P 1 portinfo 3 1 | grep -i mtu; "
+                "smpquery -C fake0 -P 1 portinfo 70 9 | grep -i mtu; "
+                "smpquery -C fake0 -P 1 portinfo 71 6 | grep -i mtu"},
                {{.there = true, .tables_are_hidden = true},
                 "ibtracert -C fake0 -P 1 3 7  # the ports; for each: smpquery -C fake0 -P 1 "
                 "portinfo LID PORT"}};

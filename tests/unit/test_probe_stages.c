@@ -303,7 +303,7 @@ static void absent_interface_fails_for_the_default_port(void **state)
     host.interfaces = 0;
     l = look("fabric.interface", NO_FAULT, false);
     check(&l, OUTCOME_FAIL, "no IPoIB interface on fake0 port 1 for partition 0xffff");
-    advises(&l, "modprobe ib_ipoib; see dmesg");
+    advises(&l, "modprobe ib_ipoib; dmesg");
     set_file("/sys/module/ib_ipoib/parameters/send_queue_size", "128\n");
     l = look("fabric.interface", NO_FAULT, false);
     advises(&l, "dmesg | grep -i ipoib; or it is in another network namespace");

@@ -132,6 +132,9 @@ static void changes_of_a_watched_peer_are_events(void **state)
     check_watch(
         &(struct fake){.change = {.after = 6, .gid = true}}, 20, OUTCOME_FAIL,
         "20 requests, 20 answered; the peer moved 1 time; last: ", "EVENT  10.0.0.2: moved from ");
+    check_watch(&(struct fake){.change = {.after = 6, .qpn = true}}, 20, OUTCOME_FAIL,
+                "20 requests, 19 answered; the peer moved 1 time; last: ",
+                "has another queue pair: QPN 0x00004d, and before 0x000048: its interface was");
     /* five requests: after the third, another one shows whether the silence is over */
     check_watch(&(struct fake){.change = {.after = 4, .silent = 5}}, 20, OUTCOME_FAIL,
                 "20 requests, 16 answered; silent once, for 2",

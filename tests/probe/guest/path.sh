@@ -36,7 +36,7 @@ try "the switches do not show their counters" muted
 # ---- a link with a smaller MTU
 
 # Packets above 1200 bytes do not arrive: the LRH's length is in units of 4 bytes
-narrow() { fabric_rewrite s0.5 'if lrh+4=02 drop'; on1 1 10.0.0.3 && says peer.ping-sizes '^fail .*is not answered; up to' && says peer.ping-sizes "the links: for p in '.* 1' '$(switch_lid 0) 5' '$(switch_lid 1) 3'; do smpquery"; local s=$?; fabric_rewrite s0.5 off
+narrow() { fabric_rewrite s0.5 'if lrh+4=02 drop'; on1 1 10.0.0.3 && says peer.ping-sizes '^fail .*is not answered; up to' && says peer.ping-sizes "the links: smpquery .* portinfo [0-9]* 1 | grep -i mtu; smpquery .* portinfo $(switch_lid 0) 5 | .*; smpquery .* portinfo $(switch_lid 1) 3 "; local s=$?; fabric_rewrite s0.5 off
     [ $s = 0 ] || return 1; bash -c "$(result peer.ping-sizes | sed 's/.*the links: //')" > /tmp/mtus && [ "$(grep -c 'NeighborMTU:.*4096' /tmp/mtus)" = 3 ] || { cat /tmp/mtus; return 1; }; }
 try "large packets are lost between the switches" narrow
 
