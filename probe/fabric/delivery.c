@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Do packets to the broadcast group reach this port? Nobody can be asked to send one, so those
- * count that arrive by chance, and else the forwarding table of this port's switch. The group's
- * members are no proof: a switch may not deliver.
+ * Do packets to groups reach this port? Nobody can be asked to send one to the broadcast group, so
+ * those count that arrive by chance, and else the forwarding table of this port's switch. A host
+ * that is asked for its link-local address by the unspecified one advertises it to all nodes (RFC
+ * 4861 §7.2.4). The group's members are no proof: a switch may not deliver.
  */
+#include <string.h>
+
+#include "probe/exchange/addresses.h"
 #include "probe/exchange/receive.h"
+#include "probe/exchange/records.h"
 #include "probe/exchange/switches.h"
 #include "probe/fabric/stages.h"
 #include "probe/link/advice.h"
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
+#include "probe/link/hostping.h"
 
 static bool never(struct target *t, const struct ud_from *from, void *user)
 {
@@ -17,19 +23,6 @@ static bool never(struct target *t, const struct ud_from *from, void *user)
     (void)from;
     (void)user;
     return false;
-}
-
-static void report_quiet(struct target *t, const char *id)
-{
-    results_stage(t->results, id, OUTCOME_NOTED,
-                  t->results->checked->brief || t->link->forwarded /* nothing is missing */
-                      ? ""
-                      : "ipoib-probe --source FREE_ADDRESS PEER  # has the peer send to the "
-                        "group",
-                  "%snone arrived meanwhile, as on a quiet link",
-                  t->link->forwarded
-                      ? ""
-                      : "not tested: whether packets to the broadcast group reach this port; ");
 }
 
 /* The SA answers a join before the switches' tables are set. */
@@ -66,6 +59,80 @@ static void report_forwarding(struct target *t, const char *id, enum forwarded i
                    w.diags, at);
 }
 
+/* Hosts that have replied to ARP are asked to advertise themselves to all nodes. */
+struct advertisers {
+    unsigned asked, heard;
+};
+
+static struct advertisers ask_repliers(struct target *t)
+{
+    static const struct request q = {.multicast = true, .any = true};
+    struct asked_address all[REPLIERS];
+    struct advertisers a = {0};
+    unsigned n = t->link->repliers.n;
+    memset(all, 0, sizeof all);
+    for (unsigned i = 0; i < n; i++) {
+        all[i].ipv6 = true;
+        host_ping_port_address(t->link->repliers.gids[i], all[i].ip);
+    }
+    addresses_ask(t, &q, all, n, TRIES);
+    for (unsigned i = 0; i < n; i++) {
+        a.asked += all[i].outcome != NOT_SENT; /* without its group, IPv6 may be off there */
+        a.heard += all[i].outcome == RESPONSE_RECEIVED;
+    }
+    return a;
+}
+
+/* One host alone may filter ND, or have another link-local address. */
+static bool is_proved_deaf(const struct advertisers *a)
+{
+    return a->asked > 1 && !a->heard;
+}
+
+static void report_deaf(struct target *t, const char *id, const struct advertisers *a)
+{
+    uint16_t own = t->link->transport->facts.lid;
+    char *look = advice_look_at_multicast(t->link, exchange_all_nodes_mlid(t),
+                                          records_get_switch_lid(t, own), own);
+    results_stage(t->results, id, OUTCOME_INCONCLUSIVE, look,
+                  "packets to groups do not reach this port: %u hosts reply to ARP, by unicast, "
+                  "and none of their advertisements to all IPv6 nodes arrives; or each of them "
+                  "filters ND",
+                  a->asked);
+    g_free(look);
+}
+
+static void report_quiet(struct target *t, const char *id, const struct advertisers *a)
+{
+    bool forwarded = t->link->forwarded, brief = t->results->checked->brief;
+    char *heard = a->heard
+                      ? g_strdup_printf("; advertisements of %u host%s to all IPv6 nodes arrive",
+                                        a->heard, a->heard == 1 ? "" : "s")
+                      : g_strdup("");
+    results_stage(t->results, id, OUTCOME_NOTED,
+                  brief || forwarded /* nothing is missing */
+                      ? ""
+                      : "ipoib-probe --source FREE_ADDRESS PEER  # has the peer send to the "
+                        "group",
+                  "%snone arrived meanwhile, as on a quiet link%s",
+                  forwarded ? ""
+                            : "not tested: whether packets to the broadcast group reach this "
+                              "port; ",
+                  heard);
+    g_free(heard);
+}
+
+static void report_unheard(struct target *t, const char *id)
+{
+    struct advertisers a = ask_repliers(t);
+    if (target_ended(t))
+        return;
+    if (is_proved_deaf(&a))
+        report_deaf(t, id, &a);
+    else
+        report_quiet(t, id, &a);
+}
+
 static bool stage_delivery(struct target *t, const char *id)
 {
     if (!t->link->opened) {
@@ -78,8 +145,8 @@ static bool stage_delivery(struct target *t, const char *id)
                       "%u packets to the broadcast group arrived from other ports",
                       t->link->from_groups);
     else
-        report_quiet(t, id);
-    return true;
+        report_unheard(t, id);
+    return !t->run->stopped;
 }
 
 /* Before the probe joins, which makes the SM set the tables again. Only for an interface's port. */
@@ -117,7 +184,7 @@ const struct stage_table forwarding_stages = {forwarding, G_N_ELEMENTS(forwardin
 static const struct stage_of_fabric stages[] = {
     {.id = "fabric.delivery",
      .looks_at = "packets to the broadcast group reach this port",
-     .sends = "nothing",
+     .sends = "neighbour solicitations for up to three hosts that replied to ARP",
      .run = stage_delivery,
      .transport = CAN_SEND | HAS_OWN_QP | SHOWS_SENDER},
 };

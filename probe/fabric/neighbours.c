@@ -130,6 +130,16 @@ static void compare_path(struct target *target, struct comparison *t, GString *f
     sa_response_clear(&path);
 }
 
+/* For fabric.delivery. */
+static void note_replier(struct probe_link *l, const struct response *a)
+{
+    for (unsigned i = 0; i < l->repliers.n; i++)
+        if (memcmp(l->repliers.gids[i], a->lladdr + LLADDR_GID, GID_SIZE) == 0)
+            return;
+    if (l->repliers.n < REPLIERS)
+        memcpy(l->repliers.gids[l->repliers.n++], a->lladdr + LLADDR_GID, GID_SIZE);
+}
+
 static void compare_neighbour(const struct target *fabric, struct comparison *t,
                               const struct host_neighbour *n, const struct asked_address *asked)
 {
@@ -161,6 +171,8 @@ static void compare_neighbour(const struct target *fabric, struct comparison *t,
     GString *found = g_string_new(NULL);
     if (answers) {
         peer_set(target, &x.reply);
+        if (!target->ipv6)
+            note_replier(target->link, &x.reply);
         compare_address(target, found, n, &x.reply);
     }
     /* A path to another port says nothing about this one. */

@@ -19,6 +19,8 @@ struct own_address {
     char defender[120]; /* text about another owner of the address; "": none */
 };
 
+enum { REPLIERS = 3 };
+
 /* Not to be confused with struct link in lib/model, which is a link as seen in a capture. */
 struct probe_link {
     const struct choice *choice; /* why this port; NULL: not chosen */
@@ -34,7 +36,11 @@ struct probe_link {
     struct mc_group group;       /* the broadcast group */
     uint8_t lladdr[LLADDR_SIZE]; /* the probe's own link-layer address, flags 0 */
     struct own_address source;
-    unsigned from_groups;          /* packets to the broadcast group, of other ports */
+    unsigned from_groups; /* packets to the broadcast group, of other ports */
+    struct {
+        unsigned n;
+        uint8_t gids[REPLIERS][GID_SIZE];
+    } repliers;                    /* ports that replied to ARP, which is by unicast */
     bool forwarded;                /* this port's switch forwards the broadcast group to it */
     unsigned memberless;           /* groups without a member, if they were counted */
     struct port_counters counters; /* when the target began */

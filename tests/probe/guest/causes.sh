@@ -163,6 +163,9 @@ filters6() { drop 2 ingress protocol ipv6 flower ip_proto icmpv6; ip -n n1 neigh
 try "the peer filters neighbour discovery" filters6
 deaf6() { fabric_rewrite s0.2 'if grh+24=ff drop'; ip -n n1 neigh flush dev ib1; fabric_on 1 ping -c 1 -W 2 10.0.0.4; why peer.no-reply '^inconclusive packets to groups do not reach this host: [1-3] other host.* advertisements to all nodes do not arrive here' 2 --why fd00::3; local s=$?; fabric_rewrite s0.2 off; six 1 2; return $s; }
 try "packets to groups are not delivered to this host (IPv6)" deaf6
+deaf() { fabric_rewrite s0.2 'if grh+24=ff drop'; fresh; why fabric.delivery '^inconclusive packets to groups do not reach this port: 2 hosts reply to ARP, by unicast, and none of' 2 -d ib1 fabric; local s=$?; fabric_rewrite s0.2 off
+    fresh; on1 0 -d ib1 fabric && says fabric.delivery '^\(pass\|noted .*advertisements of 2 hosts to all IPv6 nodes arrive\)'; s=$((s+$?)); six 1 2; return $s; }
+try "packets to groups are not delivered to this port" deaf
 nobody6() { why peer.no-reply '^inconclusive no port of the link has the address: the SA has no group' 2 --why fd00::99; }
 try "no port has the IPv6 address" nobody6
 sums() { fabric_rewrite h2 'if data+0=0800 if data+13=01 set data+26=0000'; why peer.echo 'its replies have a wrong ICMP checksum' 2 --source 10.0.0.77 10.0.0.3; local s=$?; fabric_rewrite h2 off; return $s; }
