@@ -6,9 +6,11 @@
 #include "probe/exchange/records.h"
 #include "probe/exchange/switches.h"
 #include "probe/link/advice.h"
+#include "probe/link/groups.h"
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
 #include "probe/link/link.h"
+#include "probe/link/message.h"
 #include "probe/run/text.h"
 #include "probe/why/questions.h"
 #include "wire/smp.h"
@@ -113,21 +115,74 @@ bool why_port_gone(struct diagnosis *d)
     return true;
 }
 
+/* Is an interface of the peer up in that partition? */
+static bool is_in_partition(const struct diagnosis *d, uint16_t pkey)
+{
+    struct member_state m;
+    uint8_t mgid[GID_SIZE];
+    message_broadcast_mgid(mgid, d->t->link->group.scope, pkey);
+    return group_member_state_of(d->t, mgid, d->at.lladdr + LLADDR_GID, &m) == SA_SUCCESS &&
+           m.member && m.join_state & JOIN_FULL;
+}
+
+/*
+ * The other partitions of this host's port in which the peer has an interface, and a command for
+ * each. The default one is left out: most hosts are in it.
+ */
+static void add_partitions(const struct diagnosis *d, GString *names, GString *commands)
+{
+    const struct probe_link *l = d->t->link;
+    const struct port_facts *f = &l->transport->facts;
+    for (unsigned i = 0; i < f->n_pkeys && !target_ended(d->t); i++) {
+        uint16_t pkey = f->pkeys[i] | 0x8000;
+        if (pkey == 0x8000 || pkey == 0xffff || pkey == (l->pkey | 0x8000) ||
+            !is_in_partition(d, pkey))
+            continue;
+        g_string_append_printf(names, "%s0x%04x", names->len ? ", " : "", pkey);
+        g_string_append_printf(commands, "ipoib-probe --pkey 0x%04x %.*s; ", pkey,
+                               target_word(d->t), d->t->name);
+    }
+}
+
+static bool has_left_group(struct diagnosis *d)
+{
+    GString *names = g_string_new(NULL), *command = g_string_new(NULL);
+    add_partitions(d, names, command);
+    char *evidence = names->len
+                         ? g_strdup_printf(
+                               "; it lists it in the group of partition %s: the address may be on "
+                               "that interface, or the one of 0x%04x is down",
+                               names->str, d->t->link->pkey | 0x8000)
+                         : g_strdup(": its interface is down or absent, or lost the group");
+    g_string_append_printf(command,
+                           "on the peer: %s; ip -d link show type ipoib  # is the one of "
+                           "0x%04x up?",
+                           names->len ? "ip -br addr" : "ipoib-probe fabric",
+                           d->t->link->pkey | 0x8000);
+    diagnosis_holds(d,
+                    g_strdup_printf("the SA does not list %s (LID %u) as a full member%s", d->gid,
+                                    d->at.lid, evidence),
+                    g_string_free(command, FALSE));
+    g_free(evidence);
+    g_string_free(names, TRUE);
+    return true;
+}
+
 bool why_not_in_group(struct diagnosis *d)
 {
     questions_ask(d);
-    return d->path && d->member_known && !d->member &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf(
-                   "the SA does not list %s (LID %u) as a full member%s", d->gid, d->at.lid,
-                   d->by_unicast ? "; it replies to a request to its queue pair"
-                                 : ": its interface is down or absent, or lost the group"),
-               g_strdup_printf(
-                   d->by_unicast
-                       ? "on the peer, set the interface of 0x%04x down and up: it joins again"
-                       : "on the peer: ipoib-probe fabric; ip -d link show type ipoib  # is the one of 0x%04x up?",
-                   d->t->link->pkey | 0x8000));
+    if (!d->path || !d->member_known || d->member)
+        return false;
+    return !d->by_unicast
+               ? has_left_group(d)
+               : diagnosis_holds(d,
+                                 g_strdup_printf("the SA does not list %s (LID %u) as a full "
+                                                 "member; it replies to a request to its queue "
+                                                 "pair",
+                                                 d->gid, d->at.lid),
+                                 g_strdup_printf("on the peer, set the interface of 0x%04x down "
+                                                 "and up: it joins again",
+                                                 d->t->link->pkey | 0x8000));
 }
 
 /* RFC 4291 §2.8: a port with the address is a member of that group. */

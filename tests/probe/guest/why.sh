@@ -8,7 +8,7 @@ on1() { local want=$1; shift; fabric_on 1 "$probe" --format json -o /tmp/report 
 because() { local want=$1 words=$2; shift 2; on1 "$want" --why "$@"; local got=$?; says peer.no-reply "^inconclusive $words" && return $got; cut -c1-300 /tmp/table; return 1; }
 fresh() { fabric_on 1 ip neigh flush dev ib1; fabric_on 1 ping -c 1 -W 2 10.0.0.3 && fabric_on 1 ping -c 1 -W 2 10.0.0.4; }
 
-{ echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x0001, ipoib : ALL=limited;'; echo 'P2=0x0002, ipoib : ALL=full;'; } > /tmp/partitions
+{ echo 'Default=0x7fff, ipoib : ALL=full;'; echo 'P1=0x0001, ipoib : ALL=limited;'; echo 'P2=0x0002, ipoib : ALL=full;'; echo 'P3=0x0003, ipoib : ALL=full;'; } > /tmp/partitions
 fabric_up nhca=4 topo=1 && fabric_sm -P /tmp/partitions && fabric_nets datagram && fresh || return 1
 
 replies() { on1 0 --why 10.0.0.3 && says peer.address '10.0.0.3 is at'; }
@@ -83,6 +83,10 @@ other() { for i in 1 2; do ip -n n$i link add link ib$i name ib$i.8002 type ipoi
     fabric_on 2 sysctl -qw net.ipv4.conf.all.arp_ignore=1
     on1 0 --why 10.2.0.3 && says peer.port 'through ib1.8002 (vqib1 port 1), P_Key 0x8002' && because 2 'it is on the link of another interface: asked for there, it replies: at ib1.8002 (P_Key 0x8002), and not at ib1 -> ipoib-probe -d ib1.8002 10.2.0.3' -d vqib1 10.2.0.3; }
 try "another partition" other
+elsewhere() { ip -n n2 link del ib2.8002; ip -n n2 link add link ib2 name ib2.8003 type ipoib pkey 0x8003; ip -n n2 link set ib2.8003 up; fabric_link 2 ib2.8003; ip -n n2 addr add 10.2.0.3/24 dev ib2.8003
+    ip -n n1 neigh replace 10.2.0.3 dev ib1.8002 nud stale lladdr "$(ip -n n2 -br link show ib2.8003 | awk '{print $3}')"
+    because 2 'the peer is not in the broadcast group: .*; it lists it in the group of partition 0x8001, 0x8003: the address may be on that interface, .* -> ipoib-probe --pkey 0x8001 10.2.0.3; ipoib-probe --pkey 0x8003 10.2.0.3; on the peer: ip -br addr' 10.2.0.3; }
+try "the peer's interface is in another partition" elsewhere
 dead_sm() { kill "$FABRIC_SM"; wait "$FABRIC_SM" 2>/dev/null; because 2 'the subnet manager (SA) does not answer: there is no SA at LID 1' 10.0.0.3; }
 try "the subnet manager is dead" dead_sm
 cable() { fabric_port h1 DOWN; sleep 1; because 2 "this host's port has no link: vqib1 port 1 is Down" -d vqib1 10.0.0.3; }
