@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Causes at a peer whose link-layer address this host knows. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "probe/exchange/path_errors.h"
@@ -29,19 +30,29 @@ bool why_both_limited(struct diagnosis *d)
                g_strdup_printf("make one of the two a full member in the SM's partitions.conf"));
 }
 
+/* Free with g_free(). */
+static char *add_to_partition(const struct diagnosis *d)
+{
+    return g_strdup_printf("add 0x%016" PRIx64 "=full, that port's GUID, to 0x%04x in the SM's "
+                           "partitions.conf",
+                           be64(d->at.lladdr + LLADDR_GID + 8), d->t->link->pkey | 0x8000);
+}
+
 bool why_other_partition(struct diagnosis *d)
 {
     questions_ask(d);
-    return d->other &&
-           diagnosis_holds(
-               d,
-               g_strdup_printf("the SA has no path to %s in partition 0x%04x, but one in 0x%04x",
-                               d->gid, d->t->link->pkey | 0x8000, d->pkey | 0x8000),
-               g_strdup_printf("add the GUID of that port to 0x%04x in the SM's partitions.conf; "
-                               "or, if the address is meant to be there: ipoib-probe --pkey "
-                               "0x%04x %.*s",
-                               d->t->link->pkey | 0x8000, d->pkey | 0x8000, target_word(d->t),
-                               d->t->name));
+    if (!d->other)
+        return false;
+    char *add = add_to_partition(d);
+    diagnosis_holds(
+        d,
+        g_strdup_printf("the SA has no path to %s in partition 0x%04x, but one in 0x%04x", d->gid,
+                        d->t->link->pkey | 0x8000, d->pkey | 0x8000),
+        g_strdup_printf("%s; or, if the address is meant to be there: ipoib-probe --pkey 0x%04x "
+                        "%.*s",
+                        add, d->pkey | 0x8000, target_word(d->t), d->t->name));
+    g_free(add);
+    return true;
 }
 
 /* The SA shows a limited member no other limited member: it has no path, in no partition. */
@@ -68,8 +79,7 @@ bool why_left_partition(struct diagnosis *d)
                d,
                g_strdup_printf("the port of %s (LID %u) does not have the P_Key 0x%04x any more",
                                d->gid, d->at.lid, d->t->link->pkey | 0x8000),
-               g_strdup_printf("add the GUID of that port to 0x%04x in the SM's partitions.conf",
-                               d->t->link->pkey | 0x8000));
+               add_to_partition(d));
 }
 
 /* The GID was made from the address, so a wrong digit of it is possible. */

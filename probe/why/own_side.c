@@ -144,8 +144,10 @@ bool why_pkey_missing(struct diagnosis *d)
 {
     struct port_facts now = port_now(d);
     uint16_t wanted = wanted_pkey(d);
+    struct port_words w;
     if (!lacks_pkey(d))
         return false;
+    advice_name_port(d->t->link, &w);
     char *all = pkeys_text(now.pkeys, now.n_pkeys),
          *else_without = d->t->run->options->pkey
                              ? g_strdup_printf("without --pkey: ipoib-probe %.*s; else ",
@@ -155,9 +157,9 @@ bool why_pkey_missing(struct diagnosis *d)
         d,
         g_strdup_printf("%s port %u is not in partition 0x%04x; it has the P_Keys%s", now.device,
                         now.port, (wanted ? wanted : 0xffff) | 0x8000, all),
-        g_strdup_printf("%shead /sys/class/infiniband/%s/ports/%u/pkeys/*; add this port's GUID to "
-                        "the partition in the SM's partitions.conf",
-                        else_without, now.device, now.port));
+        g_strdup_printf("%shead /sys/class/infiniband/%s/ports/%u/pkeys/*; add %s=full to the "
+                        "partition in the SM's partitions.conf",
+                        else_without, now.device, now.port, w.guid));
     g_free(else_without);
     g_free(all);
     return holds;
