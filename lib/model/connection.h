@@ -36,15 +36,14 @@ struct flow {
     uint32_t heap : 1; /* allocated on its own, not embedded in a connection */
     /* since the set-up or the last message that looked like IPoIB, no packet is missing */
     uint32_t whole : 1;
-    /* without a known set-up: messages of one packet that looked like IPoIB, with consecutive PSNs;
-     * up to FLOW_RECOGNISED */
+    /* messages that looked like IPoIB, with consecutive PSNs; up to FLOW_RECOGNISED */
     uint32_t consecutive : 2;
 };
 
 /*
- * So many such messages show that the flow is that of an IPoIB connection, whose set-up was not
- * captured. Its next packets are IPoIB's, whatever they contain, until a PSN or an opcode shows
- * that another connection has the queue pair.
+ * So many such messages show that the flow is that of an IPoIB connection, although its set-up was
+ * not captured, or it has ended. Its next packets are IPoIB's, whatever they contain, until a PSN
+ * or an opcode shows that another connection has the queue pair.
  */
 enum { FLOW_RECOGNISED = 3 };
 

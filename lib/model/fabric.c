@@ -284,26 +284,31 @@ static bool looks_like_ipoib(const struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
     bool first = ib->position == IB_FIRST;
-    if (ib->kind != IB_KIND_SEND || ib->immediate || (ib->position != IB_ONLY && !first))
-        return false;
-    return encap_begins_message(ib->payload, first) || (!first && is_arp_of_ipoib(&p->datagram));
+    return ib_begins_message(ib) &&
+           (encap_begins_message(ib->payload, first) || (!first && is_arp_of_ipoib(&p->datagram)));
 }
 
-static enum payload_class classify_only(const struct packet *p, const struct flow *flow, bool ours,
-                                        bool next)
+bool packet_has_wrong_field(const struct packet *p)
+{
+    const struct ib_packet *ib = &p->ib;
+    return p->classification.class == PAYLOAD_OTHER && !p->classification.connection &&
+           (ib->transport == IB_RC || ib->transport == IB_UC) && ib_begins_message(ib) &&
+           encap_has_wrong_field(ib->payload, ib->position == IB_FIRST);
+}
+
+/* After a packet that looked like IPoIB: a message with a known Type. */
+static bool is_likely(const struct packet *p, const struct flow *flow, bool next)
 {
     const struct datagram *d = &p->datagram;
-    bool known_type = d->header == WIRE_OK && d->encap.type >= TYPE_FIRST && d->encap.reserved == 0;
-    bool likely = next && flow->looked_ipoib && known_type;
-    return ours || likely || looks_like_ipoib(p) ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
+    return next && flow->looked_ipoib && d->header == WIRE_OK && d->encap.type >= TYPE_FIRST &&
+           d->encap.reserved == 0;
 }
 
 static enum payload_class classify_part(struct fabric *f, struct packet *p, struct flow *flow,
-                                        bool ours)
+                                        bool ours, bool begins)
 {
     const struct ib_packet *ib = &p->ib;
     struct stream_result *part = &p->classification.fragment;
-    bool begins = ours || (ib->position == IB_FIRST && encap_begins_message(ib->payload, true));
     *part = stream_packet(&flow->stream, connections_streams(f->connections), ib->position, ib->psn,
                           ib->payload.len, begins);
     if (part->state == STREAM_ORPHAN)
@@ -359,21 +364,24 @@ static bool is_from_end(const struct fabric *f, const struct packet *p, const st
  */
 static void count_consecutive(struct flow *flow, const struct ib_packet *ib, bool looks, bool next)
 {
-    bool send = ib->kind == IB_KIND_SEND && !ib->immediate, only = ib->position == IB_ONLY;
+    bool send = ib->kind == IB_KIND_SEND && !ib->immediate;
     if (ib->opcode == OPCODE_ACKNOWLEDGE)
         return;
-    if (send && only && looks)
+    if (looks)
         flow->consecutive = MIN((next ? flow->consecutive : 0) + 1u, FLOW_RECOGNISED);
-    else if (!send || !next || (only && flow->consecutive < FLOW_RECOGNISED))
+    else if (!send || !next || (ib_begins_message(ib) && flow->consecutive < FLOW_RECOGNISED))
         flow->consecutive = 0;
 }
 
-/* A message of one packet that does not look like IPoIB, on a flow that is recognised. */
+/*
+ * Does the packet begin a message that does not look like IPoIB, on a flow that is recognised? Its
+ * connection is not known, or has ended.
+ */
 static bool is_by_flow(const struct packet *p, const struct flow *flow, bool next)
 {
-    return !flow->connection && flow->consecutive == FLOW_RECOGNISED && next &&
-           p->ib.position == IB_ONLY && p->classification.class == PAYLOAD_OTHER &&
-           !packet_is_corrupt(p);
+    const struct connection *c = flow->connection;
+    return ib_begins_message(&p->ib) && flow->consecutive == FLOW_RECOGNISED && next &&
+           (!c || (connection_is_ipoib(c) && connection_is_over(c))) && !packet_is_corrupt(p);
 }
 
 static void classify_connected(struct fabric *f, struct packet *p)
@@ -405,16 +413,16 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->to_requester = flow->to_requester;
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
     bool ours = ipoib && is_owned(f, v->connection, next);
+    bool begins = ours || looks || is_likely(p, flow, next);
+    bool by_flow = !begins && is_by_flow(p, flow, next);
     if (v->connection && !ipoib)
         v->class = PAYLOAD_FOREIGN;
     else if (send && ib->position == IB_ONLY)
-        v->class = classify_only(p, flow, ours, next);
+        v->class = begins || by_flow ? PAYLOAD_IPOIB : PAYLOAD_OTHER;
     else if (send)
-        v->class = classify_part(f, p, flow, ours);
-    if (send && is_by_flow(p, flow, next)) {
-        v->class = PAYLOAD_IPOIB;
-        v->flow_frame = flow->early_frame;
-    }
+        v->class = classify_part(f, p, flow, ours, begins || by_flow);
+    if (by_flow)
+        v->flow_frame = flow->connection ? flow->connection->req_frame : flow->early_frame;
     if (!packet_is_corrupt(p))
         count_consecutive(flow, ib, looks, next);
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))

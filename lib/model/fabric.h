@@ -165,7 +165,7 @@ struct classification {
     bool to_requester;
     /*
      * its contents are not IPoIB's, but its flow is (FLOW_RECOGNISED): the first frame of the flow
-     * that looked like IPoIB; 0: otherwise
+     * that looked like IPoIB, or the REQ of its connection; 0: otherwise
      */
     uint32_t flow_frame;
     struct stream_result fragment; /* PAYLOAD_FRAGMENT */
@@ -286,6 +286,12 @@ static inline bool packet_begins_message(const struct packet *p)
     return p->classification.class == PAYLOAD_IPOIB ||
            (part->index == 0 && part->state != STREAM_ORPHAN && part->state != STREAM_REPEATED);
 }
+
+/*
+ * On a connection that is not known: an IP datagram in the place of IPoIB's, after a header with
+ * one wrong field.
+ */
+bool packet_has_wrong_field(const struct packet *p);
 
 /* Key of the link that the packet is on. */
 static inline uint32_t packet_link_key(const struct packet *p)

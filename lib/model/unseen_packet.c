@@ -302,16 +302,6 @@ static bool is_rdma(const struct fabric *f, const struct packet *p)
            connection_is_ipoib(c) && has_its_qps(f, p, c) && !packet_is_corrupt(p);
 }
 
-/* An IP datagram on a connection that is not known; only its Reserved field is not IPoIB's. */
-static bool is_of_stranger(const struct packet *p)
-{
-    const struct ib_packet *ib = &p->ib;
-    bool is_connected = ib->transport == IB_RC || ib->transport == IB_UC;
-    return is_connected && ib->kind == IB_KIND_SEND && !ib->immediate && ib->position == IB_ONLY &&
-           p->classification.class == PAYLOAD_OTHER && !p->classification.connection &&
-           encap_fits_message(ib->payload, false);
-}
-
 static void count_other(struct fabric *f, const struct packet *p)
 {
     bool is_other = p->ib.transport == IB_RD || p->ib.transport == IB_XRC;
@@ -321,7 +311,7 @@ static void count_other(struct fabric *f, const struct packet *p)
         unseen_add(&f->unseen, UNSEEN_RDMA, 1, p->at.frame);
     else if (is_other && is_of_ipoib(f, p))
         unseen_add(&f->unseen, UNSEEN_TRANSPORT, 1, p->at.frame);
-    else if (is_of_stranger(p))
+    else if (packet_has_wrong_field(p))
         unseen_add(&f->unseen, UNSEEN_STRANGERS, 1, p->at.frame);
 }
 

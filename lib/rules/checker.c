@@ -227,8 +227,10 @@ static void report_by_flow(struct checker *c, const struct finding *f, uint32_t 
     struct finding suspected = *f;
     suspected.outcome = OUTCOME_SUSPECTED;
     suspected.reason =
-        "unless the queue pair is not that of the earlier IPoIB packets any more: the "
-        "set-up of the connection was not captured";
+        c->packet->classification.connection
+            ? "unless another connection has the queue pair by now: its own has ended"
+            : "unless the queue pair is not that of the earlier IPoIB packets any "
+              "more: the set-up of the connection was not captured";
     suspected.other_frame = frame;
     suspected.by_flow = true;
     if (!possible_counts(c, &suspected))
@@ -437,6 +439,16 @@ static bool check_without_ib(const struct reporter *r, const struct packet *p)
     return true;
 }
 
+/* Another protocol may have the queue pair, so the packet is not IPoIB's for other checks. */
+static void check_wrong_field(const struct check_context *s)
+{
+    const struct packet *p = s->p;
+    if (packet_has_wrong_field(p) && !packet_is_corrupt(p))
+        report_inconclusive(
+            s->r, p->datagram.encap.reserved ? R_RFC4391_6_RESERVED_ZERO : R_RFC4755_4_TYPE,
+            p->ib.payload.p, "the connection of the packet is not known");
+}
+
 static bool check_packet(const struct check_context *s)
 {
     const struct packet *p = s->p;
@@ -452,8 +464,10 @@ static bool check_packet(const struct check_context *s)
     case PAYLOAD_FRAGMENT:
         check_connected(s);
         return true;
-    case PAYLOAD_NONE:
     case PAYLOAD_OTHER:
+        check_wrong_field(s);
+        return false;
+    case PAYLOAD_NONE:
     case PAYLOAD_FOREIGN:
         break;
     }

@@ -121,13 +121,7 @@ const char *encap_missing(struct view v, bool first)
                                               : NULL;
 }
 
-bool encap_begins_message(struct view v, bool first)
-{
-    struct encap e;
-    return encap_decode(v, &e) == WIRE_OK && e.reserved == 0 && encap_fits_message(v, first);
-}
-
-bool encap_fits_message(struct view v, bool first)
+static bool fits_message(struct view v, bool first)
 {
     struct view d = view_from(v, ENCAP_SIZE);
     struct encap e;
@@ -139,4 +133,21 @@ bool encap_fits_message(struct view v, bool first)
     if (e.type == TYPE_IPV4)
         return d.p[0] >> 4 == 4 && (d.p[0] & 0xf) >= 5 && ipv4_checksum_right(d);
     return e.type == TYPE_IPV6 && d.p[0] >> 4 == 6;
+}
+
+bool encap_begins_message(struct view v, bool first)
+{
+    struct encap e;
+    return encap_decode(v, &e) == WIRE_OK && e.reserved == 0 && fits_message(v, first);
+}
+
+bool encap_has_wrong_field(struct view v, bool first)
+{
+    struct view d = view_from(v, ENCAP_SIZE);
+    struct encap e;
+    if (encap_decode(v, &e) != WIRE_OK || (e.type != TYPE_IPV4 && e.type != TYPE_IPV6))
+        return false;
+    if (e.reserved)
+        return fits_message(v, first);
+    return e.type == TYPE_IPV4 ? is_ipv6_without_header(d, first) : is_ipv4_without_header(d);
 }

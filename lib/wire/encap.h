@@ -47,8 +47,9 @@ const char *encap_missing(struct view v, bool first);
  * the header was captured.
  */
 bool encap_begins_message(struct view v, bool first);
-/* The same whatever the Reserved field is. */
-bool encap_fits_message(struct view v, bool first);
+/* Does such a datagram follow a header with one wrong field: its Reserved, or the Type of IPv4 or
+ * IPv6? */
+bool encap_has_wrong_field(struct view v, bool first);
 
 /*
  * Bytes of the IP datagram by its own length field; 0: it has none, it was not captured, or the

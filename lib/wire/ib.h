@@ -154,6 +154,13 @@ static inline bool ib_is_multicast(const struct ib_packet *ib)
     return ib->dqpn == QPN_MULTICAST || (ib->dgid && ib->dgid[0] == 0xff);
 }
 
+/* The only or the First packet of a SEND message without immediate data, as IPoIB's are. */
+static inline bool ib_begins_message(const struct ib_packet *ib)
+{
+    return ib->kind == IB_KIND_SEND && !ib->immediate &&
+           (ib->position == IB_ONLY || ib->position == IB_FIRST);
+}
+
 /* The distance between two 24-bit packet sequence numbers, -2^23 .. 2^23-1 (IBA 9.7.2). */
 static inline int32_t psn_distance(uint32_t from, uint32_t to)
 {

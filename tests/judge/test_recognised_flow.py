@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A connection whose set-up was not captured is recognised by its flow: three messages of one packet
-that look like IPoIB, with consecutive PSNs. What follows on it is IPoIB's, whatever it contains, and a
-violation there is suspected. Then what must not be taken for it: other programs that use the queue
-pair afterwards, or another one."""
+"""A connection whose set-up was not captured is recognised by its flow: three messages that look like
+IPoIB, with consecutive PSNs. What follows on it is IPoIB's, whatever it contains, and a violation
+there is suspected; so is one after the end of a connection. Then what must not be taken for it: other
+programs that use the queue pair afterwards, or another one. On a flow that is not recognised, a
+message whose header has one wrong field is inconclusive."""
 import json
 
 import pytest
@@ -15,7 +16,11 @@ from frames.messages import udp4
 from frames.suspected import late
 from support import check, recall
 
-RESERVED, HEADER = "rfc4391.6.reserved-zero", "rfc4755.4.encapsulation-header"
+TYPE, RESERVED, HEADER = (
+    "rfc4755.4.type",
+    "rfc4391.6.reserved-zero",
+    "rfc4755.4.encapsulation-header",
+)
 OVER_UD = "rfc4755.7.resolution-over-ud"
 UNLESS = (
     "unless the queue pair is not that of the earlier IPoIB packets any more: the set-up of the "
@@ -44,6 +49,13 @@ class Flow:
         of = udp4(self.a, self.b.ip, b"1234")
         return self.put(ONLY, of[:2] + ib.u16(reserved) + of[4:], skip=skip)
 
+    def message(self, header=b"\x08\0\0\0", skip=0):
+        """A datagram in two packets; the First has this header. Returns the number of the First."""
+        message = header + udp4(self.a, self.b.ip, bytes(3000))[4:]
+        frame = self.put(FIRST, message[:2048], skip=skip)
+        self.put(LAST, message[2048:])
+        return frame
+
     def other(self):
         """A message of another program: an RPC header, as NFS has it."""
         return self.put(ONLY, bytes(range(1, 65)))
@@ -56,6 +68,15 @@ class Flow:
         path = tmp_path / "capture.pcap"
         path.write_bytes(self.s.pcap())
         return check.suspicions(path)
+
+    def results(self, tmp_path, outcome):
+        """[(rule, first frame)]"""
+        path = tmp_path / "capture.pcap"
+        path.write_bytes(self.s.pcap())
+        report = json.loads(check.run("--format", "json", str(path)).stdout)
+        rules = (TYPE, RESERVED, HEADER)
+        of = [r for r in report["results"] if r["id"] in rules and r["outcome"] == outcome]
+        return [(r["id"], c["frames"][0]) for r in of for c in r["cases"]]
 
 
 def suspected(rule, frame, expected, actual):
@@ -101,12 +122,95 @@ def test_a_datagram_without_the_encapsulation_header(tmp_path):
 def test_acknowledgements_and_long_messages_do_not_end_it(tmp_path):
     f = Flow()
     f.answered()
-    message = udp4(f.a, f.b.ip, bytes(3000))
-    f.put(FIRST, message[:2048])
-    f.put(LAST, message[2048:])
+    f.message()
     f.answered()
     frame = f.datagram(reserved=0x12)
     assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+def test_the_first_packet_of_a_message(tmp_path):
+    f = Flow()
+    frame = f.message(b"\x08\0\0\x12")
+    assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+def test_messages_of_several_packets_count_too(tmp_path):
+    f = Flow(good=0)
+    for _ in range(RECOGNISED):
+        f.message()
+    frame = f.datagram(reserved=0x12)
+    assert f.found(tmp_path) == suspected(RESERVED, frame, "0x0000", "0x0012")
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_one_message_shows_that_the_next_type_is_ipoibs(parts, tmp_path):
+    """The PSN goes on: the violation is proved."""
+    f = Flow(good=0)
+    f.message()
+    wrong = b"\x86\xdd\0\0"
+    frame = f.message(wrong) if parts == 2 else f.put(ONLY, wrong + udp4(f.a, f.b.ip, b"1")[4:])
+    assert f.results(tmp_path, "fail") == [(TYPE, frame)]
+
+
+WRONG_FIELDS = {
+    "Reserved": (b"\x08\0\x12\x34", RESERVED),
+    "the Type of IPv6": (b"\x86\xdd\0\0", TYPE),
+}
+
+
+@pytest.mark.parametrize("header, rule", WRONG_FIELDS.values(), ids=WRONG_FIELDS)
+@pytest.mark.parametrize("parts", [1, 2])
+def test_one_wrong_field_on_a_flow_that_is_not_recognised(header, rule, parts, tmp_path):
+    """Nothing before it shows that the connection is IPoIB's."""
+    f = Flow(good=0)
+    frame = f.message(header) if parts == 2 else f.put(ONLY, header + udp4(f.a, f.b.ip, b"1")[4:])
+    assert f.results(tmp_path, "inconclusive") == [(rule, frame)]
+    assert f.results(tmp_path, "fail") == [] and f.found(tmp_path) == []
+
+
+NOT_IPOIB = {
+    "both fields are wrong": lambda f: f.message(b"\x86\xdd\x12\x34"),
+    "another Type": lambda f: f.message(b"\x12\x34\0\0"),
+    "no header": lambda f: f.message(b""),
+    "no datagram": lambda f: f.put(FIRST, b"\x08\0\x12\x34" + bytes(range(200)) * 10),
+    "another program": lambda f: f.other(),
+}
+
+
+@pytest.mark.parametrize("make", NOT_IPOIB.values(), ids=NOT_IPOIB)
+def test_other_messages_are_not_judged(make, tmp_path):
+    f = Flow(good=0)
+    make(f)
+    for outcome in ("fail", "suspected", "inconclusive"):
+        assert f.results(tmp_path, outcome) == []
+
+
+def ended():
+    """A connection that a and b set up and end, with three datagrams on it."""
+    f = Flow(good=0)
+    f.link.open()
+    f.psn = f.link.psns[1] - 1
+    for _ in range(RECOGNISED):
+        f.datagram()
+    f.link.close()
+    return f
+
+
+def test_a_sender_goes_on_after_the_end_of_the_connection(tmp_path):
+    f = ended()
+    frame = f.put(ONLY, udp4(f.a, f.b.ip, b"1234")[4:])
+    [(rule, at, _, _, actual, unless)] = f.found(tmp_path)
+    assert (rule, at, actual) == (HEADER, frame, "an IPv4 datagram without it")
+    assert unless == "unless another connection has the queue pair by now: its own has ended"
+
+
+def test_another_program_has_the_queue_pair_after_the_end_of_the_connection(tmp_path):
+    f = ended()
+    f.psn += 0x5000
+    for _ in range(3):
+        f.other()
+    f.put(ONLY, udp4(f.a, f.b.ip, b"1234")[4:])
+    assert f.found(tmp_path) == []
 
 
 @pytest.mark.parametrize("later", recall.COPIES, ids=["at once", "two frames", "a millisecond"])

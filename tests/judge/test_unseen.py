@@ -279,6 +279,10 @@ NOT_JUDGED = {
         lambda: stranger(b"\x08\0\x12\x34"),
         {"unknown-connections": (1, 124)},
     ),
+    "unknown QP, the Type of IPv6": (
+        lambda: stranger(b"\x86\xdd\0\0"),
+        {"unknown-connections": (1, 124)},
+    ),
 }
 JUDGED = {
     "few datagrams of ESP": lambda: carrying(ipv4(50, bytes(64))),
@@ -290,6 +294,7 @@ JUDGED = {
         ipv4(17, struct.pack(">HHHH", 68, 53, 308, 0) + bytes(192), fragment=0x2000)
     ),
     "another Type": lambda: stranger(b"\x12\x34\x12\x34"),
+    "both fields are wrong": lambda: stranger(b"\x86\xdd\x12\x34"),
 }
 
 
