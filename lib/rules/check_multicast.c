@@ -37,6 +37,12 @@ static bool check_group_there(const struct check_context *s, const struct group 
     return !report_result(s, &r);
 }
 
+/* No group has a unicast LID as its MLID (IBA 4.1.3), so no record of the SA is needed. */
+static bool is_to_one_port(const struct ib_packet *ib)
+{
+    return ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST;
+}
+
 /* Returns false if the datagram went to another MLID than the group's. */
 static bool check_mlid(const struct check_context *s, const struct group *g,
                        const struct endport *sender, const struct member *m)
@@ -51,6 +57,11 @@ static bool check_mlid(const struct check_context *s, const struct group *g,
     r.about.other = port_to_lid(s->p->src);
     if (!s->p->ib.has_lrh)
         return true;
+    if (is_to_one_port(&s->p->ib)) {
+        expect_about(s->r, r.rule, &r.about, false, r.at.p, r.at.n, "the group's MLID",
+                     "a unicast LID");
+        return false;
+    }
     if (g->state != GROUP_PRESENT || g->mlid == 0) {
         report_inconclusive(s->r, r.rule, NULL, "the SA's record of the group was not captured");
         return true;

@@ -437,6 +437,7 @@ for way, (node, name, group) in {
             broken("rfc4391.10.receiver-fullmember", f"{way}, {what}", next_response(node))(make)
 
     change("rfc4391.10.mlid-as-dlid", way, LAST[node], {"dlid": 0xC099}, bases, frames=(name,))
+    change("rfc4391.10.mlid-as-dlid", f"{way}, a unicast LID", name, {"dlid": 0x99})
 
 for group in ("snm", "routers", "g4"):
 
