@@ -267,8 +267,10 @@ static void check_listener(const struct check_context *s, const struct listener 
         report_inconclusive(s->r, r.rule, NULL, "the SA refused the port's last join");
     else if (port && !full && has_had_time(s, l))
         report_result(s, &r);
-    else if (!known)
-        report_inconclusive(s->r, r.rule, NULL, "the port's join was not captured");
+    else if (!known || !full)
+        report_inconclusive(s->r, r.rule, NULL,
+                            known ? "the port may still join after its first report"
+                                  : "the port's join was not captured");
 }
 
 void check_multicast(const struct check_context *s)

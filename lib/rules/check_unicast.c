@@ -44,14 +44,32 @@ static bool is_advertisement(struct view payload)
            icmpv6.p[0] == ND_NA;
 }
 
+/*
+ * The owner of the IP address is not known. By its announcements the port has another QPN, and
+ * nothing is known of this one.
+ */
+static void check_unresolved(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct endport *port = ib->has_lrh
+                                     ? endports_by_lid(s->f->endports, s->p->at.interface, ib->dlid)
+                                     : NULL;
+    if (port && endport_announced(port, ib->pkey, ib->dqpn) == ANNOUNCED_ANOTHER &&
+        !qpns_find(s->f->qpns, &s->p->dst, ib->dqpn))
+        report_inconclusive(s->r, R_RFC4391_9_1_1_TRAFFIC_TO_QPN, NULL,
+                            "the address resolution of the IP destination was not captured");
+}
+
 static void check_qpn(const struct check_context *s)
 {
     struct ip source, ip;
     if (!datagram_ips(&s->p->datagram, &source, &ip) || is_advertisement(s->p->ib.payload))
         return;
     const struct neighbour *holder = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &ip);
-    if (!holder)
-        return; /* beyond a router, or its resolution was not captured */
+    if (!holder) { /* beyond a router, or its resolution was not captured */
+        check_unresolved(s);
+        return;
+    }
     const struct neighbour *replaced = neighbour_replaced(holder);
     if (be24(holder->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
         struct entity address = entity_address(holder->lladdr);

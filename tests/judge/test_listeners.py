@@ -85,6 +85,15 @@ def test_it_never_joined(group):
 
 
 @BOTH
+def test_one_report_is_inconclusive(group):
+    """It may join after it, and leave again before it does."""
+    s, a, b = listener(group)
+    report(s, a, group)
+    assert ends(s, a, b) == set()
+    assert findings.counts(s.pcap())[RECEIVER].inconclusive == 1
+
+
+@BOTH
 def test_it_sends_its_report_to_the_group_itself(group):
     """Both requirements are violated: it sends, and it listens."""
     s, a, b = listener(group)

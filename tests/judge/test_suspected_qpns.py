@@ -7,10 +7,10 @@ import pytest
 from frames import ib
 from frames.connection import Link
 from frames.events import copy_last, number
-from frames.messages import ping
+from frames.messages import nd, ping
 from frames.subnet import Subnet
 from frames.suspected import late
-from support import check
+from support import check, findings
 
 TO_QPN, PRIVATE = "rfc4391.9.1.1.traffic-to-qpn", "rfc4755.3.2.ud-qpn-in-private-data"
 SERVICE, AS_RFC826 = "rfc4755.3.5.service-id", "rfc4391.9.2.arp-as-rfc826"
@@ -218,3 +218,41 @@ def test_a_reply_to_an_interface_that_was_restarted(tmp_path):
     s.arp_request(a.also(qpn=WRONG), b.ip)
     s.arp_reply(b, a.also(qpn=WRONG))
     assert suspicions(s, tmp_path) == []
+
+
+# ---- an address that was not resolved
+
+
+def announced_by_rs():
+    """b announces its link-layer address for its IPv6 address only."""
+    s, a, b, _ = late()
+    option = ib.nd_lladdr_option(1, b.addr)
+    s.ud(b, s.group6("ff02::2"), nd(b, "ff02::2", ib.nd_rs(option)))
+    s.wait(1)
+    return s, a, b
+
+
+def inconclusive(s):
+    counts = findings.counts(s.pcap())
+    return counts[TO_QPN].inconclusive if TO_QPN in counts else 0
+
+
+def test_an_unknown_qpn_of_a_port_that_announced_another_one():
+    s, a, b = announced_by_rs()
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    assert inconclusive(s) == 1
+
+
+def test_the_announced_qpn_or_one_that_sends_ipoib():
+    s, a, b = announced_by_rs()
+    other = b.also(qpn=WRONG, ip="10.0.0.99")
+    s.ud(other, a, ping(other, a))
+    s.ud(a, b, ping(a, b))
+    s.ud(a, other, ping(a, other))
+    assert inconclusive(s) == 0
+
+
+def test_a_port_that_announced_nothing():
+    s, a, b, _ = late()
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    assert inconclusive(s) == 0
