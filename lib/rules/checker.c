@@ -276,9 +276,12 @@ static struct reporter reporter(struct checker *c, const uint8_t *base, uint16_t
 /* ---- datagrams */
 
 /* The name of the Neighbour Discovery message in lists of known deviations. */
-static const char *nd_name(uint8_t type)
+static const char *nd_name(struct view icmpv6)
 {
     static const char *const names[] = {"RS", "RA", "NS", "NA", "Redirect"};
+    uint8_t type = view_has(icmpv6, 0, 1) == WIRE_OK ? icmpv6.p[0] : 0;
+    if (type == ND_RS && nd_has_ethernet_option(icmpv6))
+        return "RS with 6 bytes of the address";
     return type >= ND_RS && type <= ND_REDIRECT ? names[type - ND_RS] : "";
 }
 
@@ -292,7 +295,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
             check_arp_in_fabric(check_context, d);
     } else if (d->icmpv6.p) {
         struct checker *c = r->user;
-        c->message = view_has(d->icmpv6, 0, 1) == WIRE_OK ? nd_name(d->icmpv6.p[0]) : "";
+        c->message = nd_name(d->icmpv6);
         check_nd(r, d->icmpv6, !check_context && datagram_is_of_interface(d));
         if (check_context)
             check_nd_in_fabric(check_context, d);

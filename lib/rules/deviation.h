@@ -11,8 +11,9 @@
  *     value=3                           pattern of that number, in decimal; absent: any
  *     actual=0x1000000000??????         pattern of the text of the actual value; absent: any
  *     expected=*                        pattern of the expected value; absent: any
- *     message=RS                        the Neighbour Discovery message: RS, RA, NS, NA,
- *                                       Redirect; absent: any
+ *     message=RS*                       the Neighbour Discovery message: RS, RA, NS, NA, Redirect,
+ *                                       RS with 6 bytes of the address (Ethernet's option with the
+ *                                       first 6 of IPoIB's 20 bytes); absent: any
  *     service-id=0x1000000000??????     pattern of the Service-ID that the sender uses for its
  *                                       connections; absent: any
  *     chaddr=MAC                        what a DHCP client has in chaddr: zero, GUID, MAC or other;

@@ -170,3 +170,20 @@ const uint8_t *nd_lladdr(struct view v, uint8_t type)
             return v.p + o.off + ND_OPT_LLADDR;
     return NULL;
 }
+
+static bool begins_unicast(const uint8_t *gid)
+{
+    return gid[0] >> 5 == 1 || (gid[0] >= 0xfc && gid[0] != 0xff);
+}
+
+bool nd_has_ethernet_option(struct view v)
+{
+    struct nd_iter it;
+    struct nd_option o;
+    bool found = nd_options(v, &it);
+    while (found && (found = nd_next(&it, &o)))
+        if (o.type == ND_OPT_SOURCE_LLADDR && o.size == 8)
+            break;
+    return found && (view_has(v, o.off, o.size) != WIRE_OK ||
+                     begins_unicast(v.p + o.off + ND_OPT_PAD + LLADDR_GID));
+}

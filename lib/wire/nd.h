@@ -101,6 +101,13 @@ static inline bool nd_may_be_before_driver(const uint8_t *p)
 const uint8_t *nd_lladdr(struct view v, uint8_t type);
 
 /*
+ * Has the ICMPv6 message in v Ethernet's source link-layer address option, with the first 6 of
+ * IPoIB's 20 bytes: flags, QPN, and the start of the GID, which is a unicast prefix? Also true if
+ * they were not captured.
+ */
+bool nd_has_ethernet_option(struct view v);
+
+/*
  * The IPv6 address (16 octets) that receivers map to the option's link-layer address: the source
  * for RS, RA and NS, the target for NA. NULL: receivers ignore the option (RFC 4861 sections 4.4,
  * 4.5), or it belongs to another node, as in a Redirect. o: an option of the ICMPv6 message in v;

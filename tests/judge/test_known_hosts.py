@@ -85,6 +85,29 @@ def test_each_address_of_a_link_has_one_result(flags, rule, known, outcome):
     assert findings.counts(capture, "--deviations", known)[rule].inconclusive == 0
 
 
+# ---- Neighbour Discovery
+
+OPTION = "rfc4391.9.3.nd-option-length"
+ADDRESS = bytes.fromhex("80000048fe80") + bytes(14)
+FORMS = {  # what follows type and length 1 in the option of a router solicitation
+    "the first 6 bytes of the address": (ADDRESS[:6], "deviation"),
+    "a global prefix": (ADDRESS[:4] + b"\x20\x01", "deviation"),
+    "the padding, and 4 bytes": (bytes(2) + ADDRESS[:4], "fail"),
+    "an Ethernet address": (bytes.fromhex("0200000000aa"), "fail"),
+}
+
+
+@pytest.mark.parametrize("octets, outcome", FORMS.values(), ids=FORMS)
+def test_ethernets_option_in_a_router_solicitation(octets, outcome):
+    """rdisc6 copies the first 6 of the 20 bytes."""
+    w = variants.base("default").copy()
+    w["A.rs"].payload[52 + 1 :] = b"\x01" + octets
+    w["A.rs"].fix_checksums()
+    capture = forms.infiniband(w)[0]
+    of = [f.outcome for f in findings.frames(capture, "--deviations", "linux") if f.rule == OPTION]
+    assert of == [outcome]
+
+
 # ---- DHCP
 
 MAC = N1_GUID[:3] + N1_GUID[5:]
