@@ -60,15 +60,15 @@ static void report_forwarding(struct target *t, const char *id, enum forwarded i
 }
 
 /* Hosts that have replied to ARP are asked to advertise themselves to all nodes. */
-struct advertisers {
+struct asked_hosts {
     unsigned asked, heard;
 };
 
-static struct advertisers ask_repliers(struct target *t)
+static struct asked_hosts ask_repliers(struct target *t)
 {
     static const struct request q = {.multicast = true, .any = true};
     struct asked_address all[REPLIERS];
-    struct advertisers a = {0};
+    struct asked_hosts a = {0};
     unsigned n = t->link->repliers.n;
     memset(all, 0, sizeof all);
     for (unsigned i = 0; i < n; i++) {
@@ -84,12 +84,12 @@ static struct advertisers ask_repliers(struct target *t)
 }
 
 /* One host alone may filter ND, or have another link-local address. */
-static bool is_proved_deaf(const struct advertisers *a)
+static bool is_proved_deaf(const struct asked_hosts *a)
 {
     return a->asked > 1 && !a->heard;
 }
 
-static void report_deaf(struct target *t, const char *id, const struct advertisers *a)
+static void report_deaf(struct target *t, const char *id, const struct asked_hosts *a)
 {
     uint16_t own = t->link->transport->facts.lid;
     char *look = advice_look_at_multicast(t->link, exchange_all_nodes_mlid(t),
@@ -102,7 +102,7 @@ static void report_deaf(struct target *t, const char *id, const struct advertise
     g_free(look);
 }
 
-static void report_quiet(struct target *t, const char *id, const struct advertisers *a)
+static void report_quiet(struct target *t, const char *id, const struct asked_hosts *a)
 {
     bool forwarded = t->link->forwarded, brief = t->results->checked->brief;
     char *heard = a->heard
@@ -124,7 +124,7 @@ static void report_quiet(struct target *t, const char *id, const struct advertis
 
 static void report_unheard(struct target *t, const char *id)
 {
-    struct advertisers a = ask_repliers(t);
+    struct asked_hosts a = ask_repliers(t);
     if (target_ended(t))
         return;
     if (is_proved_deaf(&a))
