@@ -54,14 +54,9 @@ enum wire_result smp_node_info(const struct smp *s, struct node_info *n)
     return WIRE_OK;
 }
 
-enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
+struct port_info port_info_read(const uint8_t *d)
 {
-    enum wire_result r = attribute_is(s, SMP_PORT_INFO, PORT_INFO_SIZE);
-    if (r != WIRE_OK)
-        return r;
-    const uint8_t *d = s->data.p;
-    *p = (struct port_info){
-        .port = (uint8_t)s->mad.modifier, /* the higher bits are flags, if used */
+    return (struct port_info){
         .gid_prefix = be64(d + PORT_INFO_GID_PREFIX),
         .lid = be16(d + PORT_INFO_LID),
         .state = d[PORT_INFO_SPEED_STATE] & 0xf,
@@ -69,8 +64,17 @@ enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
         .neighbor_mtu = d[PORT_INFO_MTU_SMSL] >> 4,
         .mtu_cap = d[PORT_INFO_MTU_CAP] & 0xf,
     };
+}
+
+enum wire_result smp_port_info(const struct smp *s, struct port_info *p)
+{
+    enum wire_result r = attribute_is(s, SMP_PORT_INFO, PORT_INFO_SIZE);
+    if (r != WIRE_OK)
+        return r;
+    *p = port_info_read(s->data.p);
+    p->port = (uint8_t)s->mad.modifier; /* the higher bits are flags, if used */
     p->reregister = view_has(s->data, PORT_INFO_REREGISTER, 1) == WIRE_OK &&
-                    d[PORT_INFO_REREGISTER] >> 7;
+                    s->data.p[PORT_INFO_REREGISTER] >> 7;
     return WIRE_OK;
 }
 

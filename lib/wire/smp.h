@@ -119,7 +119,7 @@ enum { PORT_CAP_IS_SM = 1 << 1, PORT_CAP_SM_DISABLED = 1 << 10, PORT_CAP_CM = 1 
 struct port_info {
     /*
      * the requested port, from the attribute modifier; 0: the port that receives the SMP (a switch:
-     * its port 0)
+     * its port 0), or not known
      */
     uint8_t port;
     uint64_t gid_prefix;
@@ -128,6 +128,8 @@ struct port_info {
     uint8_t neighbor_mtu, mtu_cap; /* IBA codes, not bytes: see ib_mtu_bytes() */
     bool reregister;               /* ClientReregister, if it was captured */
 };
+/* d: PORT_INFO_SIZE bytes, which have neither `port` nor `reregister`. */
+struct port_info port_info_read(const uint8_t *d);
 enum wire_result smp_port_info(const struct smp *s, struct port_info *p);
 
 /* P_KeyTable (IBA 14.2.5.7): 32 P_Keys per block */

@@ -12,7 +12,7 @@
 #include "probe/exchange/records.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"

@@ -13,7 +13,7 @@
 #include "probe/link/groups.h"
 #include "probe/link/hostif.h"
 #include "probe/link/link.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"

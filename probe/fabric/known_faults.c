@@ -10,7 +10,7 @@
 #include "probe/link/hostif.h"
 #include "probe/link/known_faults.h"
 #include "probe/link/link.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
 #include "probe/link/transport.h"

@@ -8,7 +8,7 @@
 #include "probe/fabric/stages.h"
 #include "probe/link/advice.h"
 #include "probe/link/link.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/transport.h"
 #include "probe/run/results.h"

@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "hca/records.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/run/text.h"
 
 enum { CLASS_PORT_INFO_SIZE = 72 }; /* IBA 13.4.8.1 */

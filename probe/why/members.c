@@ -13,7 +13,7 @@
 #include "probe/link/hostneigh.h"
 #include "probe/link/hostping.h"
 #include "probe/link/message.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/link/sysfs.h"
 #include "probe/why/questions.h"

@@ -7,7 +7,7 @@
 #include "probe/link/groups.h"
 #include "probe/link/link.h"
 #include "probe/link/message.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/sa.h"
 #include "probe/why/diagnosis.h"
 #include "wire/put.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "probe/checks/checks.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "probe/link/message.h"
 #include "sa_answer.h"
 #include "wire/put.h"

@@ -10,7 +10,7 @@
 
 #include "hca/mcgroup.h"
 #include "probe/link/answer.h"
-#include "probe/link/port_records.h"
+#include "wire/port_records.h"
 #include "sa_answer.h"
 #include "wire/put.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The SA's records about ports and nodes that the probe queries (IBA 15.2.5). Each begins with the
- * LID of the port, which is also the first component of its mask.
+ * The SA's records about ports and nodes (IBA 15.2.5). Each begins with the LID of the port, which
+ * is also the first component of its mask.
  */
-#ifndef IPOIB_PROBE_PORT_RECORDS_H
-#define IPOIB_PROBE_PORT_RECORDS_H
+#ifndef IPOIB_WIRE_PORT_RECORDS_H
+#define IPOIB_WIRE_PORT_RECORDS_H
 
 #include "wire/smp.h"
 
@@ -14,6 +14,7 @@ enum {
     SA_SWITCH_INFO_RECORD = 0x0014,
     SA_SM_INFO_RECORD = 0x0018,
     SA_LINK_RECORD = 0x0020,
+    SA_GUID_INFO_RECORD = 0x0030,
     SA_PKEY_TABLE_RECORD = 0x0033
 };
 enum { PORT_RECORD_LID = 0, PORT_RECORD_HAS_LID = 1 << 0 };
@@ -57,7 +58,19 @@ enum {
     LINK_RECORD_HAS_FROM_PORT = 1 << 1
 };
 
-/* IBA 15.2.5.11: LID, block, port, reserved, 32 P_Keys */
-enum { PKEY_RECORD_BLOCK = 8, PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK };
+/* IBA 15.2.5.11: LID, number of the block, port, reserved, 32 P_Keys */
+enum {
+    PKEY_RECORD_NUMBER = 2,
+    PKEY_RECORD_BLOCK = 8,
+    PKEY_RECORD_SIZE = PKEY_RECORD_BLOCK + 2 * PKEY_BLOCK
+};
+
+/* IBA 15.2.5.18: LID, number of the block, reserved, 8 GUIDs, the port GUID first */
+enum {
+    GUID_RECORD_NUMBER = 2,
+    GUID_RECORD_BLOCK = 8,
+    GUIDS_OF_BLOCK = 8,
+    GUID_RECORD_SIZE = GUID_RECORD_BLOCK + 8 * GUIDS_OF_BLOCK
+};
 
 #endif
