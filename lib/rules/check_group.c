@@ -135,9 +135,9 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
 /* ---- records */
 
 /*
- * mgid: of a broadcast group, in the packet. The scope of a link that spans IB subnets is wider
- * than local-subnet (RFC 4391 §4.1), and a capture of one subnet does not show that the link ends
- * there.
+ * mgid: of a broadcast group, in the packet. RFC 4391 §4.1 recommends a default: an administrator
+ * may configure a wider scope, for a link that spans IB subnets or will. Neither a router nor its
+ * absence shows whether the scope was configured.
  */
 static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
 {
@@ -145,8 +145,9 @@ static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
     const uint8_t *p = mgid + MGID_FLAGS_SCOPE;
     uint8_t scope = *p & 0x0f;
     if (scope > SCOPE_LINK_LOCAL && scope < SCOPE_RESERVED)
-        report_inconclusive(r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, p,
-                            "a capture does not show whether the link spans IB subnets");
+        report_inconclusive(
+            r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, p,
+            "a capture does not show whether the scope is a default or was configured");
     else
         expect_same(r, R_RFC4391_4_1_SCOPE_LINK_LOCAL, &group, p, 1, (*p & 0xf0) | SCOPE_LINK_LOCAL,
                     *p);

@@ -239,7 +239,7 @@ reported(
     traps=(66,),
     group="255.255.255.255",
 )
-WIDER = "a link that spans IB subnets has a wider scope, and no capture shows that it does not"
+WIDER = "a wider scope may be configured, and no capture shows that it is a default"
 WIDER_SCOPE = dict(early=INCONCLUSIVE, why=WIDER)
 SCOPES = {0: {}, 1: {}, 3: WIDER_SCOPE, 5: WIDER_SCOPE, 8: WIDER_SCOPE, 0xE: WIDER_SCOPE, 0xF: {}}
 for scope, options in SCOPES.items():
