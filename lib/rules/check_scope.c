@@ -30,7 +30,7 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
         .at = {mgid + MGID_FLAGS_SCOPE, 1},
         .unknown_at = mgid,
         .describe = describe_hex,
-        .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL}},
+        .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL, .group = broadcast}},
     };
     bool fails = report_result(s, &r);
     if (!fails && !is_link_known)

@@ -26,7 +26,11 @@ struct fact {
      */
     const struct endport *port;
     union {
-        const struct group *group; /* PARAMETERS: the broadcast group, with its current ones */
+        /*
+         * PARAMETERS: the broadcast group, with its current ones; NO_OTHER_LINK: the one of which
+         * the port is a FullMember
+         */
+        const struct group *group;
         const struct neighbour *neighbour; /* its port is found by its GID */
         const struct connection *connection;
         const struct resolution *request; /* the one that the packet answers; NULL: not captured */

@@ -150,10 +150,13 @@ struct certainty certainty_join_state(const struct check_context *s, const struc
                                  : uncertain(no_join_seen));
 }
 
+/* A port that asks to join has joined the link of another scope in a captured packet. */
 struct certainty certainty_no_other_link(const struct check_context *s, const struct fact *f)
 {
+    bool asks = s->p->classification.class == PAYLOAD_MAD && f->port;
+    const struct member *m = asks ? groups_member(s->f->groups, f->group, f->port) : NULL;
     if (!requests_are_complete(f->port))
-        return uncertain(why_not_complete(f->port));
+        return captured_in(m ? m->frame : 0, uncertain(why_not_complete(f->port)));
     return (s->p->classification.class == PAYLOAD_MAD ? no_request_before_own : no_request_since)(
         s, f->port, f->port->initialised_frame);
 }

@@ -26,6 +26,8 @@ IN_A_PACKET = "in a packet that was not captured"
 AGAIN = f"unless the port joined the group again {IN_A_PACKET}"
 AS_FULL = f"unless the port joined the group as FullMember {IN_A_PACKET}"
 CREATED = f"unless a port created the group again {IN_A_PACKET}"
+SCOPES = "rfc4391.4.scope-consistent"
+MOVED = f"unless the interface joined a link of this scope {IN_A_PACKET}"
 GROUP6 = "ff0e::1:2"
 
 
@@ -729,4 +731,26 @@ def test_known_deviations_leave_room_for_suspicions(tmp_path):
     [(rule, *_)] = check.suspicions(tmp_path / "before.pcap")
     assert rule == BEFORE_USE
     s.join(b, s.group4("239.9.9.9"))
+    assert suspected(s, tmp_path) == []
+
+
+# ---- joins of one port in two scopes
+
+
+def test_a_member_of_one_scope_joins_a_group_of_another(tmp_path):
+    s, a, b, _ = late()
+    s.join(a, s.broadcast())
+    joined = number(s)
+    s.wait(1)
+    s.join(a, ib.mgid_ipv4("239.9.9.9", scope=5))
+    assert suspected(s, tmp_path) == [(SCOPES, number(s) - 1, joined, "0x12", "0x15", MOVED)]
+
+
+def test_the_link_of_the_other_scope_is_captured_later(tmp_path):
+    s, a, b, _ = late()
+    s.join(a, s.broadcast())
+    s.wait(1)
+    s.join(a, ib.mgid_ipv4("239.9.9.9", scope=5))
+    s.scope = 5
+    s.join(b, s.broadcast())
     assert suspected(s, tmp_path) == []

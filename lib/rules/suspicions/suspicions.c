@@ -325,7 +325,8 @@ static bool link_may_exist(const struct check_context *s, const struct suspicion
 /* Is there a link of the scope that was found? */
 static bool scope_may_exist(const struct check_context *s, const struct suspicion *one)
 {
-    const struct group *b = groups_broadcasts(s->f->groups, one->interface, one->pkey);
+    const struct group *b = groups_broadcasts(s->f->groups, one->interface,
+                                              be16(one->about + MGID_PKEY));
     while (b && group_scope(b) != (one->found & 0x0f))
         b = b->next;
     return b;
