@@ -41,7 +41,7 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
         return of_another(f, sender, owner);
     /* alias GUIDs with which it joined earlier may not have been captured */
     if (!endport_requests_are_complete(sender))
-        return WHOSE_UNKNOWN;
+        return endport_has_alias(sender, gid) ? WHOSE_ALIAS : WHOSE_UNKNOWN;
     return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
 }
 

@@ -9,14 +9,16 @@
 #include "model/fabric.h"
 
 /*
- * OWN: a GID of the sending port. OWN_GUID: the GID is not known, but its lower half is the
- * sender's GUID. OTHERS: a GID of another port. OTHERS_NAMED: a GID of another port, unless a
- * request to the SA shows that it moved to the sender; such a request may not have been captured.
- * NO_PORT: no known port has it.
+ * OWN: a GID of the sending port. ALIAS: made of an alias GUID of it, as the SA said; a virtual
+ * function may have it as its port GUID (IBA 4.1.1). OWN_GUID: the GID is not known, but its lower
+ * half is the sender's GUID. OTHERS: a GID of another port. OTHERS_NAMED: a GID of another port,
+ * unless a request to the SA shows that it moved to the sender; such a request may not have been
+ * captured. NO_PORT: no known port has it.
  */
 enum whose {
     WHOSE_OWN,
     WHOSE_OWN_GUID,
+    WHOSE_ALIAS,
     WHOSE_OTHERS,
     WHOSE_OTHERS_NAMED,
     WHOSE_NO_PORT,

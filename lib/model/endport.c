@@ -62,8 +62,10 @@ void endports_free(struct endports *e)
         return;
     g_hash_table_destroy(e->by_gid);
     g_hash_table_destroy(e->by_lid);
-    for (unsigned i = 0; i < e->all.count; i++)
+    for (unsigned i = 0; i < e->all.count; i++) {
         g_free(((struct endport *)slab_at(&e->all, i))->pkeys);
+        g_free(((struct endport *)slab_at(&e->all, i))->said);
+    }
     slab_clear(&e->all);
     g_free(e);
 }
@@ -196,6 +198,17 @@ struct endport *endports_assign_unnamed(struct endports *e, uint16_t interface, 
     return p ? p : add_at_lid(e, interface, lid);
 }
 
+/* The records of the newer response win; a table is whole in one response. */
+static void take_over_said(struct endport *p, struct endport *from)
+{
+    struct endport_said *a = p->said, *b = from->said;
+    uint32_t own = a ? MAX(a->port_frame, a->pkeys_frame) : 0;
+    if (b && (!a || MAX(b->port_frame, b->pkeys_frame) > own)) {
+        p->said = b;
+        from->said = a;
+    }
+}
+
 /* Copy what was learnt for a LID without a GID to the endport with the GID. */
 static void take_over(struct endport *p, struct endport *nameless)
 {
@@ -228,6 +241,7 @@ static void take_over(struct endport *p, struct endport *nameless)
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;
     }
+    take_over_said(p, nameless);
 }
 
 /*
@@ -367,25 +381,40 @@ static bool other_blocks_are_empty(const struct endport_pkeys *k)
     return (k->empty_blocks & others) == others;
 }
 
-/* bits: those of the P_Key that count. */
-static enum pkey_known find_pkey(const struct endport *p, uint16_t pkey, uint16_t bits)
+/* k: the table; NULL: not seen. bits: those of the P_Key that count. */
+static enum pkey_known find_pkey(const struct endport_pkeys *k, uint16_t pkey, uint16_t bits)
 {
-    if (!p->pkeys)
+    if (!k)
         return PKEY_NOT_KNOWN;
     for (unsigned i = 0; i < ENDPORT_PKEYS; i++)
-        if (((p->pkeys->entries[i] ^ pkey) & bits) == 0)
+        if (((k->entries[i] ^ pkey) & bits) == 0)
             return PKEY_IS_THERE;
-    return other_blocks_are_empty(p->pkeys) ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
+    return other_blocks_are_empty(k) ? PKEY_IS_NOT_THERE : PKEY_NOT_KNOWN;
 }
 
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey)
 {
-    return find_pkey(p, pkey, 0x7fff);
+    return find_pkey(p->pkeys, pkey, 0x7fff);
+}
+
+enum pkey_known endport_has_pkey_by_sa(const struct endport *p, uint16_t pkey)
+{
+    bool known = p->said && p->said->pkeys_frame;
+    return find_pkey(known ? &p->said->pkeys : NULL, pkey, 0x7fff);
 }
 
 enum pkey_known endport_has_entry(const struct endport *p, uint16_t pkey)
 {
-    return find_pkey(p, pkey, 0xffff);
+    return find_pkey(p->pkeys, pkey, 0xffff);
+}
+
+bool endport_has_alias(const struct endport *p, const uint8_t *gid)
+{
+    uint64_t guid = be64(gid + GUID_AT);
+    for (unsigned i = 0; p->said && guid && i < ENDPORT_ALIASES; i++)
+        if (p->said->aliases[i] == guid)
+            return memcmp(p->gid, gid, GUID_AT) == 0;
+    return false;
 }
 
 /*

@@ -19,6 +19,7 @@ struct connection;
 enum { ENDED_MAX = 7 };
 enum { SUBSCRIBED_CREATED = 1, SUBSCRIBED_DELETED = 2 }; /* traps 66 and 67 */
 enum { ENDPORT_PKEYS = 32 };                             /* one block of the P_Key table */
+enum { ENDPORT_ALIASES = 7 };                            /* the first block of GUIDInfo */
 
 /*
  * UD QPs kept per port, one for each IPoIB interface. Rules do not check the UD QPs of a port with
@@ -34,6 +35,19 @@ struct endport_pkeys {
     uint16_t entries[ENDPORT_PKEYS]; /* block 0 */
     uint16_t capacity;               /* entries of the whole table, by NodeInfo; 0: not known */
     uint32_t empty_blocks;           /* bit n: block n was seen and is empty; n from 1 to 31 */
+};
+
+/*
+ * What the SA's records said last of the port: what the SM knew then. SMPs that were not captured
+ * may have changed it before and after.
+ */
+struct endport_said {
+    uint32_t port_frame;           /* of its PortInfoRecord as an active port; 0: none */
+    uint8_t neighbor_mtu, mtu_cap; /* IBA MTU codes, from that record */
+    uint8_t blocks;                /* P_KeyTableRecords of the last response */
+    uint32_t pkeys_frame;          /* of its whole P_Key table, in one response; 0: none */
+    struct endport_pkeys pkeys;
+    uint64_t aliases[ENDPORT_ALIASES]; /* alias GUIDs of its GUIDInfoRecord (IBA 4.1.1); 0: none */
 };
 
 struct endport {
@@ -83,7 +97,8 @@ struct endport {
      * form. Once the form of RFC 4755 was accepted, another does not replace it.
      */
     uint64_t service_id;
-    struct endport_pkeys *pkeys;    /* its P_Key table; NULL: not seen */
+    struct endport_pkeys *pkeys;    /* its P_Key table, by SMPs; NULL: not seen */
+    struct endport_said *said;      /* NULL: no record of the SA about it was captured */
     struct connection *connections; /* its newest IPoIB connection */
     /* merged into this endport, which has the data now; NULL: not merged */
     struct endport *merged;
@@ -181,6 +196,27 @@ bool endport_has_one_interface(const struct endport *p, uint16_t pkey);
  */
 bool endport_knows_old_qpns(const struct endport *p, uint16_t pkey);
 
+/*
+ * The MTU of the port's link as an IBA code: NeighborMTU by SMPs, else by the SA's record, which is
+ * no larger than MTUCap (IBA 14.2.5.6). 0: not known.
+ */
+static inline uint8_t endport_link_mtu(const struct endport *p)
+{
+    const struct endport_said *said = p->said;
+    if (p->neighbor_mtu || !said)
+        return p->neighbor_mtu;
+    return said->mtu_cap ? MIN(said->neighbor_mtu, said->mtu_cap) : said->neighbor_mtu;
+}
+
+/* The largest MTU that the port supports, in the same way. */
+static inline uint8_t endport_mtu_cap(const struct endport *p)
+{
+    return p->mtu_cap || !p->said ? p->mtu_cap : p->said->mtu_cap;
+}
+
+/* Did the SA say that the GID is made of an alias GUID of the port? */
+bool endport_has_alias(const struct endport *p, const uint8_t *gid);
+
 /* Does the port own the LID? */
 static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
 {
@@ -193,6 +229,8 @@ static inline bool endport_has_lid(const struct endport *p, uint16_t lid)
  */
 enum pkey_known { PKEY_IS_THERE, PKEY_IS_NOT_THERE, PKEY_NOT_KNOWN };
 enum pkey_known endport_has_pkey(const struct endport *p, uint16_t pkey);
+/* The same by the SA's record of the table (struct endport_said). */
+enum pkey_known endport_has_pkey_by_sa(const struct endport *p, uint16_t pkey);
 /* The same for the whole P_Key, with its membership. */
 enum pkey_known endport_has_entry(const struct endport *p, uint16_t pkey);
 

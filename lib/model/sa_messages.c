@@ -161,5 +161,7 @@ void learn_sa_message(const struct delivery *d, const struct sa *sa)
     case SA_NOTICE:
         on_report(d, sa);
         break;
+    default:
+        learn_port_records(d, sa);
     }
 }

@@ -10,6 +10,7 @@ struct sa_table {
     uint64_t tid;
     uint32_t next;    /* number of the segment after it */
     uint32_t carried; /* bytes of the record that has not ended */
+    bool whole;       /* every segment so far was captured, in order and with all of its bytes */
     uint8_t bytes[SA_DATA_SIZE];
 };
 
@@ -53,13 +54,13 @@ static void keep_split_record(struct sa_table *t, const struct sa *sa, uint32_t 
 }
 
 /* Segments have 200 bytes of data, except the last one (IBA 13.6.2.1). */
-void sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
+bool sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
                     uint32_t size, sa_table_record *on_record, void *user)
 {
     uint32_t segment = sa->rmpp_type == RMPP_TYPE_DATA ? sa->segment : 1;
     uint32_t stride = sa->record_stride;
     if (segment == 0 || stride < size || size == 0 || sa->rmpp_type > RMPP_TYPE_DATA)
-        return;
+        return false;
     struct sa_table *t = slot(all, requester, sa->mad.tid);
     bool follows = port_same(t->requester, *requester) && t->tid == sa->mad.tid &&
                    t->next == segment;
@@ -73,7 +74,9 @@ void sa_tables_read(struct sa_tables *all, const struct port *requester, const s
     t->requester = *requester;
     t->tid = sa->mad.tid;
     t->next = segment + 1;
+    t->whole = (segment == 1 || (follows && t->whole)) && sa->data.cap == sa->data.len;
     keep_split_record(t, sa, at);
+    return t->whole && (sa->rmpp_type != RMPP_TYPE_DATA || sa->rmpp_flags & RMPP_FLAG_LAST);
 }
 
 void sa_tables_merge(struct sa_tables *all)

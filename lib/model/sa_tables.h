@@ -21,9 +21,10 @@ typedef void sa_table_record(void *user, const uint8_t *record, const struct spl
  * Call on_record for each record that ends in this segment, of which the first `size` bytes were
  * captured; without RMPP, for the first record: nothing says how many there are. A record that
  * begins in the previous segment is read if that one was the last segment captured of the same
- * response. A missing segment shows nothing, neither records nor their absence.
+ * response. A missing segment shows nothing, neither records nor their absence. Returns true if the
+ * response ends with this segment and every one was captured.
  */
-void sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
+bool sa_tables_read(struct sa_tables *all, const struct port *requester, const struct sa *sa,
                     uint32_t size, sa_table_record *on_record, void *user);
 
 /* Two interfaces turned out to see one subnet: forget the records that have not ended. */

@@ -51,9 +51,13 @@ struct delivery {
     void *user;
 };
 
-/* Learn from a message of the SA class; from one of them with MCMemberRecords (IBA 15.2.5.17). */
+/*
+ * Learn from a message of the SA class; from one of them with MCMemberRecords (IBA 15.2.5.17), or
+ * with records of ports (struct endport_said).
+ */
 void learn_sa_message(const struct delivery *d, const struct sa *sa);
 void learn_member_records(const struct delivery *d, const struct sa *sa);
+void learn_port_records(const struct delivery *d, const struct sa *sa);
 
 /* Report an event of the message to the observer. */
 void delivery_event(const struct delivery *d, struct subnet_event *e);

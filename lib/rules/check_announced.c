@@ -66,13 +66,13 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
 static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
     struct entity address = entity_address(p);
-    if (whose == WHOSE_OWN)
+    if (whose == WHOSE_OWN || whose == WHOSE_ALIAS)
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
     else if (whose != WHOSE_NO_PORT)
         fail_gid(s, p, R_RFC4391_9_1_1_GID_OF_PORT, whose);
     if (whose == WHOSE_OWN || whose == WHOSE_OWN_GUID)
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
-    else if (whose == WHOSE_NO_PORT || whose == WHOSE_UNKNOWN)
+    else if (whose == WHOSE_NO_PORT || whose == WHOSE_ALIAS || whose == WHOSE_UNKNOWN)
         fail_gid(s, p, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, whose);
 }
 
@@ -89,9 +89,10 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
                              .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
                              .describe = describe_qpn,
                              .facts = {{FACT_GIDS, .whose = whose}}};
-    if (whose == WHOSE_OWN && r.value == r.wanted)
+    bool own = whose == WHOSE_OWN || whose == WHOSE_ALIAS;
+    if (own && r.value == r.wanted)
         report_pass_about(s->r, r.rule, &r.about);
-    else if (whose == WHOSE_OWN || whose == WHOSE_UNKNOWN)
+    else if (own || whose == WHOSE_UNKNOWN)
         report_result(s, &r);
 }
 
@@ -118,7 +119,7 @@ static bool check_announced_address(const struct check_context *s, const uint8_t
     check_gid(s, p, whose);
     if (s->p->ib.transport == IB_UD)
         check_ud_qp(s, p, whose);
-    return whose == WHOSE_OWN || whose == WHOSE_OWN_GUID || whose == WHOSE_UNKNOWN;
+    return whose != WHOSE_OTHERS && whose != WHOSE_OTHERS_NAMED && whose != WHOSE_NO_PORT;
 }
 
 /* ---- destination of the reply */

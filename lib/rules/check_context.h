@@ -94,6 +94,28 @@ bool lacks_broadcast(const struct check_context *s, uint16_t pkey, uint8_t scope
 bool is_full_member(const struct check_context *s, const struct group *group,
                     const struct endport *port);
 
+static inline struct entity entity_endport(const struct endport *p)
+{
+    return entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+}
+
+/* IBA MTU code: the smallest group MTU of an IPoIB MTU of 2044 (RFC 4391 section 7). */
+enum { IB_MTU_2048 = 4 };
+
+/*
+ * A port that joins or uses a link, against what SMPs and the SA's records say of it
+ * (check_port.c). at: the P_Key, or the MTU, in the packet.
+ */
+void check_port_pkey(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                     const uint8_t *at);
+void check_port_mtu(const struct check_context *s, const struct endport *port,
+                    const struct group *broadcast, const uint8_t *at);
+/* Inconclusive if the port supports no IPoIB MTU of 2044. Returns true then. */
+bool check_mtu_cap(const struct check_context *s, const struct endport *port);
+/* An interface of the port, which is a FullMember of the broadcast group, sends on the link. */
+void check_port_of_sender(const struct check_context *s, const struct endport *port,
+                          const struct group *broadcast);
+
 /* A UD datagram: Q_Key, MTU, broadcast group of the partition (check_link.c). */
 void check_transmission(const struct check_context *s);
 

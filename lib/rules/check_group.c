@@ -5,32 +5,11 @@
 #include "wire/mgid.h"
 
 enum { SCOPE_LINK_LOCAL = 2, SCOPE_RESERVED = 15 }; /* RFC 4291 2.7 */
-enum { IB_MTU_2048 = 4 };
 /* IBA 15.2.5.17: MTUSelector, the relation of the MTU that is wanted to the one in the request */
 enum { SELECTOR_GREATER = 0, SELECTOR_LESS = 1, SELECTOR_EXACTLY = 2, SELECTOR_LARGEST = 3 };
 enum { ALL_NODES = 1 }; /* low bits of ff02::1 */
 
-static struct entity port_of(const struct endport *p)
-{
-    return entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
-}
-
 /* ---- requests */
-
-static void check_pkey_configured(const struct check_context *s, const struct subnet_event *e,
-                                  uint16_t pkey)
-{
-    enum pkey_known known = endport_has_pkey(e->endport, pkey);
-    struct result r = {.rule = R_RFC4391_5_PKEY_CONFIGURED,
-                       .about = port_of(e->endport),
-                       .value = pkey,
-                       .at = {e->record + MCM_PKEY, 2},
-                       .expected = "a P_Key of the port's table",
-                       .actual = "a P_Key that the subnet manager did not give to the port",
-                       .facts = {{FACT_PKEYS, .port = e->endport, .pkey_known = known}}};
-    r.about.other = pkey & 0x7fffu;
-    settle_result(s, &r, known == PKEY_IS_THERE);
-}
 
 /* Does the join request a group MTU below 2048 bytes, that is a link MTU below 2044? */
 static bool wants_small_mtu(const struct sa_request *q)
@@ -44,7 +23,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
 {
     const struct result r = {
         .rule = R_RFC4391_7_MTU_2044,
-        .about = port_of(e->endport),
+        .about = entity_endport(e->endport),
         .at = {e->record + MCM_MTU, 1},
         .expected = "a request that allows an MTU of 2048 bytes",
         .actual = "the port requests a smaller MTU",
@@ -57,7 +36,7 @@ static void check_join_mtu(const struct check_context *s, const struct subnet_ev
 
 static void note_kind_of_join(const struct check_context *s, const struct subnet_event *e)
 {
-    struct entity port = port_of(e->endport), group = entity_group(e->group->mgid);
+    struct entity port = entity_endport(e->endport), group = entity_group(e->group->mgid);
     uint8_t state = e->request->join_state;
     bool send_only = (state & (JOIN_SEND_ONLY_NON | JOIN_SEND_ONLY_FULL)) && !(state & JOIN_FULL);
     if (state & JOIN_NON)
@@ -86,7 +65,7 @@ static void note_draft_broadcast(const struct check_context *s, const struct sub
          b = b->next)
         if (is_full_member(s, b, e->endport))
             return;
-    struct entity port = port_of(e->endport);
+    struct entity port = entity_endport(e->endport);
     report_note(s->r, R_DRAFT_7_IPV6_BROADCAST_GROUP, &port, m->pkey, e->record, MGID_SIZE,
                 "joins the IPv6 all-nodes group but not the broadcast group, as in early drafts");
 }
@@ -103,13 +82,13 @@ static void on_join_request(const struct check_context *s, const struct subnet_e
     if (!e->endport)
         return;
     check_scope(s, e->record + MCM_MGID, e->endport);
-    check_pkey_configured(s, e, pkey);
+    check_port_pkey(s, e->endport, pkey, e->record + MCM_PKEY);
     if (m->broadcast)
         check_join_mtu(s, e);
     note_kind_of_join(s, e);
     note_draft_broadcast(s, e, m);
     if (!is_partition(pkey)) {
-        struct entity port = port_of(e->endport);
+        struct entity port = entity_endport(e->endport);
         report_note(s->r, R_PARTITION_VALUE_FORMAT, &port, pkey, e->record + MCM_PKEY, 2,
                     "P_Key 0x%04x, which is not a partition", pkey);
     }
@@ -118,7 +97,7 @@ static void on_join_request(const struct check_context *s, const struct subnet_e
 static void on_leave_request(const struct check_context *s, const struct subnet_event *e)
 {
     struct result r = {.rule = R_RFC4391_10_LEAVE,
-                       .about = port_of(e->endport),
+                       .about = entity_endport(e->endport),
                        .value = e->request->join_state,
                        .at = {e->record + MCM_SCOPE_JOIN, 1},
                        .unknown_at = e->record,
@@ -279,28 +258,6 @@ static void on_report(const struct check_context *s, const struct subnet_event *
 
 /* ---- responses */
 
-/*
- * Compares the group's MTU with the MTU of the port's link. Both are IBA codes (1: 256 bytes, 5:
- * 4096 bytes); a larger code means a larger MTU, so codes are compared.
- */
-static void check_port_mtu(const struct check_context *s, const struct subnet_event *e)
-{
-    struct entity port = port_of(e->endport);
-    const struct endport *p = e->endport;
-    const struct result r = {.rule = R_RFC4391_4_1_GROUP_MTU,
-                             .about = port,
-                             .at = {e->record + MCM_MTU, 1},
-                             .expected = "a group MTU of at most the MTU of the port's link",
-                             .actual = "the group's MTU is larger",
-                             .facts = {{FACT_PORT_MTU, .port = p}}};
-    settle_result(s, &r, p->neighbor_mtu && e->group->mtu <= p->neighbor_mtu);
-    if (!(p->neighbor_mtu && p->neighbor_mtu < e->group->mtu) && p->mtu_cap &&
-        p->mtu_cap < e->group->mtu)
-        report_note(s->r, R_RFC4391_5_JOIN_MTU_SUPPORTED, &port, e->group->mtu, e->record + MCM_MTU,
-                    1, "joined a group with an MTU of %u bytes; the port supports %u",
-                    ib_mtu_bytes(e->group->mtu), ib_mtu_bytes(p->mtu_cap));
-}
-
 static void on_broadcast_joined(const struct check_context *s, const struct subnet_event *e)
 {
     if (e->member_record.join_state & JOIN_FULL)
@@ -308,9 +265,10 @@ static void on_broadcast_joined(const struct check_context *s, const struct subn
     else /* may be a tool's join; an interface is recognised when it sends */
         report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, e->record + MCM_SCOPE_JOIN,
                             "not FullMember: no datagram shows whether an interface joined");
-    if (e->group->mtu >= IB_MTU_2048 && !wants_small_mtu(e->request))
+    if (!check_mtu_cap(s, e->endport) && e->group->mtu >= IB_MTU_2048 &&
+        !wants_small_mtu(e->request))
         report_pass(s->r, R_RFC4391_7_MTU_2044);
-    check_port_mtu(s, e);
+    check_port_mtu(s, e->endport, e->group, e->record + MCM_MTU);
 }
 
 /* A port joins a group of the link: does the link have a broadcast group? */

@@ -92,16 +92,18 @@ static const char *why_unknown(const struct check_context *s, const struct endpo
 void check_interface_joined(const struct check_context *s, const struct endport *port,
                             uint8_t scope)
 {
-    struct entity about = entity_port(endport_has_gid(port) ? port->gid : NULL, port->lid);
+    struct entity about = entity_endport(port);
     const struct group *group;
     enum joined joined = joined_link(s, port, scope, &group);
     about.group = group ? group->mgid : NULL;
-    if (joined == JOINED_FULL)
+    if (joined == JOINED_FULL) {
         report_pass_about(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, &about);
-    else if (joined == JOINED_UNKNOWN)
+        check_port_of_sender(s, port, group);
+    } else if (joined == JOINED_UNKNOWN) {
         report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, NULL, why_unknown(s, port, group));
-    else
+    } else {
         fail_membership(s, port, scope, joined, group, &about);
+    }
 }
 
 void check_sending_interface(const struct check_context *s)

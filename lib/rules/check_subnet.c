@@ -19,7 +19,7 @@ static struct view field_of_smp(const struct check_context *s, uint16_t attribut
 /* The table may have arrived in an earlier packet, before the port was known. */
 static void note_pkeys(const struct check_context *s, const struct endport *p)
 {
-    struct entity port = entity_port(endport_has_gid(p) ? p->gid : NULL, p->lid);
+    struct entity port = entity_endport(p);
     struct view table = field_of_smp(s, SMP_PKEY_TABLE, 0, 2 * PKEY_BLOCK);
     unsigned partitions = 0;
     bool has_default = false;

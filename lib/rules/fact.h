@@ -27,8 +27,8 @@ struct fact {
     const struct endport *port;
     union {
         /*
-         * PARAMETERS: the broadcast group, with its current ones; NO_OTHER_LINK: the one of which
-         * the port is a FullMember
+         * PARAMETERS: the broadcast group, with its current ones; PORT_MTU: the one that the port
+         * joined; NO_OTHER_LINK: the one of which the port is a FullMember
          */
         const struct group *group;
         const struct neighbour *neighbour; /* its port is found by its GID */
@@ -44,7 +44,7 @@ struct fact {
     const struct member *member;
     union {
         uint32_t qpn;  /* UD_QPNS: the port's, as a message of the connection says */
-        uint16_t pkey; /* NO_BROADCAST */
+        uint16_t pkey; /* NO_BROADCAST, PKEYS */
     };
     union {
         /* NO_JOIN: since the port got its first LID; else since the SM last brought it up */

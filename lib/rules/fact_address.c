@@ -7,22 +7,66 @@
 /* ---- ports */
 
 /*
+ * The SA's record of the port. The SM may have set another NeighborMTU before or after it, but
+ * MTUCap is read-only (IBA 14.2.5.6): a port changes it with a restart, after which its GSI sends
+ * other PSNs and it joins again. So it counts for a membership before or after the record, as long
+ * as no request of the port is missing between them.
+ */
+static struct certainty mtu_by_sa(const struct check_context *s, const struct fact *f)
+{
+    const struct endport_said *said = f->port->said;
+    const struct member *m = groups_member(s->f->groups, f->group, f->port);
+    uint32_t since = m ? MIN(m->frame, said->port_frame) : 0;
+    bool is_same = m && member_is_known(m) && f->group->changed_frame <= m->frame &&
+                   endport_requests_are_complete_since(f->port, since);
+    if (!is_same)
+        return uncertain("the port may have been restarted between the SA's record of it and its "
+                         "join");
+    bool fits = !said->mtu_cap || f->group->mtu <= said->mtu_cap;
+    return captured_in(said->port_frame,
+                       fits ? uncertain("the SM may have changed the MTU of the port's link before "
+                                        "or after the SA's record of it")
+                            : no_request_since(s, f->port, since));
+}
+
+/*
  * The SM may set a port's MTU (IBA 14.2.5.6) or P_Key table (14.2.5.7) while the port is up. If
  * both the SMP and its response are lost, only the PSN of the port's next response shows it.
  */
 struct certainty certainty_port_mtu(const struct check_context *s, const struct fact *f)
 {
-    (void)s;
-    return f->port->neighbor_mtu ? certain_at(FACT_AT_SMP, f->port)
-                                 : uncertain("the port's PortInfo was not captured");
+    if (f->port->neighbor_mtu)
+        return certain_at(FACT_AT_SMP, f->port);
+    return f->port->said && f->port->said->port_frame
+               ? mtu_by_sa(s, f)
+               : uncertain("the port's PortInfo was not captured");
+}
+
+/*
+ * A port that was in the partition before the SA's record and still is: its interface has not
+ * joined again, so the SM has not taken the P_Key away and given it back. Before the port joins,
+ * the SM may give it the P_Key.
+ */
+static bool stays_in_partition(const struct check_context *s, const struct fact *f)
+{
+    for (const struct group *b = broadcasts_of(s, f->pkey); b; b = b->next) {
+        const struct member *m = groups_member(s->f->groups, b, f->port);
+        if (m && m->join_state & JOIN_FULL && member_is_known(m) &&
+            m->frame < f->port->said->pkeys_frame && !f->port->several_interfaces)
+            return true;
+    }
+    return false;
 }
 
 struct certainty certainty_pkeys(const struct check_context *s, const struct fact *f)
 {
-    (void)s;
     if (f->pkey_known == PKEY_NOT_KNOWN)
         return uncertain(
             "the port's P_Key table is not known: SMPs with it may be missing, or it has several blocks");
+    if (endport_has_pkey(f->port, f->pkey) == PKEY_NOT_KNOWN)
+        return captured_in(stays_in_partition(s, f) ? f->port->said->pkeys_frame : 0,
+                           uncertain("the SM may have changed the port's P_Key table before or "
+                                     "after the SA's record of it"));
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
     return certain_at(FACT_AT_SMP, f->port);
@@ -51,6 +95,9 @@ struct certainty certainty_gids(const struct check_context *s, const struct fact
     switch (f->whose) {
     case WHOSE_OWN_GUID: /* with another prefix, such as the default one (IBA 4.1.1) */
         return uncertain("the SMP or join with the port's other GIDs was not captured");
+    case WHOSE_ALIAS:
+        return certain_if(is_qp_of_port(s, sender),
+                          "the interface may be a virtual function's, whose port GUID this is");
     case WHOSE_UNKNOWN:
         return uncertain("the SMPs or joins with the GIDs of the ports were not captured");
     case WHOSE_OTHERS:

@@ -3,6 +3,7 @@
 from frames import ib
 from frames.fabric import FULL, QKEY, smp_frame
 from frames.ib import encap
+from frames.sa_records import MTU_2048, MTU_4096, guid_record, pkey_record, port_record
 from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, on, scenario
 
@@ -385,4 +386,40 @@ def membership_is_queried(s, a, b):
         s.record(b, s.broadcast(), FULL),
         offset=7,
     )
+    s.meet(a, b)
+
+
+@on(link, 1, 2, mtu=MTU_4096)
+def a_port_restarts_with_a_smaller_mtucap(s, a, b):
+    """The SA's records before and after the restart. The SA removed the port from its groups when it
+    was down, and refuses its join (RFC 4391 section 5)."""
+    port_record(s, a, b, MTU_4096)
+    s.meet(a, b)
+    s.states = {member: state for member, state in s.states.items() if member[0] != b.gid}
+    s.psns[b.lid, 1] = -1  # its GSI counts from 0
+    port_record(s, a, b, MTU_2048)
+    s.join(b, s.broadcast(), status=0x0200)
+    s.path(b, a)
+    s.path(a, b)
+
+
+@on(link, 1, 2)
+def the_sm_takes_a_pkey_away_and_gives_it_back(s, a, b):
+    """The interface leaves its groups while it has no P_Key, and joins them again."""
+    pkey_record(s, a, b, 0xFFFF)
+    s.meet(a, b)
+    s.leave(b, s.broadcast())
+    pkey_record(s, a, b, 0x8001)
+    pkey_record(s, a, b, 0x8001, 0xFFFF)
+    full_round(s, b)
+    s.meet(b, a)
+
+
+@on(link, 1, 2)
+def a_virtual_function_has_an_alias_guid(s, a, b):
+    """It shares the LID (IBA 4.1.1), with a queue pair of its own."""
+    virtual = b.also(gid="fe80::2:c903:0:beef", qpn=0x777, ip="10.0.0.77")
+    guid_record(s, a, b, 0x0002C9030000BEEF)
+    s.up(virtual)
+    s.meet(a, virtual)
     s.meet(a, b)

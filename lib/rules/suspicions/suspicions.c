@@ -24,6 +24,10 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_CREATED_WITH] = OTHERS,
     [FACT_NO_OTHER_LINK] = MOVED,
     [FACT_GIDS] = HAS_GID,
+    [FACT_PORT_MTU] = "unless the port was restarted, or the SM changed the MTU of its link, in "
+                      "packets that were not captured",
+    [FACT_PKEYS] = "unless the SM took the P_Key from the port and gave it back in SMPs that were "
+                   "not captured",
 };
 
 const char *suspicion_unless(enum fact_kind kind)
@@ -340,6 +344,17 @@ static bool has_gid(const struct check_context *s, const struct suspicion *one)
     return port && endport_has_lid(port, one->sender.lid);
 }
 
+/* Does the port have the MTU or the P_Key, as SMPs or the SA's last records say? */
+static bool port_has(const struct check_context *s, const struct suspicion *one)
+{
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
+    if (!port || one->fact == FACT_PORT_MTU)
+        return !port || endport_link_mtu(port) >= one->found;
+    uint16_t pkey = (uint16_t)one->found;
+    return endport_has_pkey(port, pkey) == PKEY_IS_THERE ||
+           endport_has_pkey_by_sa(port, pkey) == PKEY_IS_THERE;
+}
+
 static bool is_result_explained(const struct check_context *s, const struct suspicion *one)
 {
     switch (one->fact) {
@@ -351,6 +366,9 @@ static bool is_result_explained(const struct check_context *s, const struct susp
         return scope_may_exist(s, one);
     case FACT_GIDS:
         return has_gid(s, one);
+    case FACT_PORT_MTU:
+    case FACT_PKEYS:
+        return port_has(s, one);
     case FACT_CREATED_WITH:
     case FACT_REQUEST:
         return false;
