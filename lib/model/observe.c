@@ -278,6 +278,20 @@ static void follow_qp(const struct observation *o, struct qp *qp, bool to_group)
         qp->endport = o->e->sender;
     if (may_be_truncated(&p->datagram))
         qp_has_gap(qp, p->at.frame, p->at.ns);
+    if (corrupt || qp->sequence.gap_frame == p->at.frame)
+        qp->dhcp_address = 0;
+}
+
+/* The address that the client has, or is about to have, after this message of it. */
+static uint32_t dhcp_address_after(const struct datagram *g, uint32_t before)
+{
+    const struct dhcp *d = &g->dhcp;
+    bool to_link = dhcp_is_to_this_link(g->body, d);
+    if (to_link && d->message_type == DHCP_REQUEST)
+        return d->ciaddr ? d->ciaddr : d->requested;
+    bool keeps = to_link ? d->message_type == DHCP_INFORM
+                         : d->message_type != DHCP_RELEASE || d->ciaddr != before;
+    return keeps ? before : 0;
 }
 
 /* NULL: it is not an interface's for certain, or the table is full. */
@@ -308,6 +322,8 @@ static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_gr
     }
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
+    if (o->p->datagram.dhcp_result == WIRE_OK)
+        qp->dhcp_address = dhcp_address_after(&o->p->datagram, qp->dhcp_address);
 }
 
 static void learn_qp(const struct observation *o, bool to_group)

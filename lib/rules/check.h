@@ -209,18 +209,22 @@ void check_announced_ids(const struct reporter *r, const struct datagram *d);
 void check_ipv6_addresses(const struct reporter *r, const struct ib_packet *ib,
                           const struct datagram *d);
 
-/* The DHCP message in the IPv4 packet, if there is one (RFC 4390; check_dhcp.c). */
-void check_dhcp(const struct reporter *r, const struct datagram *g);
+struct check_context;
+/*
+ * The DHCP message in the IPv4 packet (RFC 4390; check_dhcp.c). s NULL: the frame has no InfiniBand
+ * headers.
+ */
+void check_dhcp(const struct reporter *r, const struct check_context *s, const struct datagram *g);
 /*
  * How a DHCP client names its port in chaddr and in its client identifier: "GUID" (hlen 8; type
  * 32): the port's GUID; "MAC" (hlen 6; type 1): the 6 bytes that iPXE makes of the GUID; "DUID"
  * (type 255); "zero" or "none"; "other". NULL: the value has the form of a GUID or a MAC, but the
- * port's GUID is not known. sgid: of the packet's GRH, or NULL.
+ * port's GUID is not known.
  */
 struct dhcp_names {
     const char *chaddr, *client_id;
 };
-struct dhcp_names dhcp_client_names(const uint8_t *sgid, const struct datagram *g);
+struct dhcp_names dhcp_client_names(const struct check_context *s, const struct datagram *g);
 
 /*
  * A CM message of an IPoIB connection (RFC 4755 §3.2, 3.5, 5, 5.1, 6). number: of the connection in

@@ -4,30 +4,52 @@
  *
  * The RFC binds clients. A server copies hardware type, chaddr and flags from the request (RFC 2131
  * §4.3.1 table 3), so its messages are not checked. A relay agent or a router may forward the
- * message of a client on another kind of link; is_of_ipoib_client() excludes these.
+ * message of a client on another kind of link; these are not checked.
  */
 #include <glib.h>
 
-#include "rules/report.h"
+#include "rules/check_context.h"
 #include "wire/dhcp.h"
 #include "wire/ip.h"
 
-#define LIMITED_BROADCAST 0xffffffffu
-
-/*
- * Routers do not forward 255.255.255.255, and relay agents fill in giaddr (RFC 1542 §4.1.1). So a
- * message to that address without giaddr came from a client on this link. Other messages are
- * recognised by their hardware type.
- */
-static bool is_of_client_here(struct view ipv4, const struct dhcp *d)
+/* The queue pair has sent all its packets to this one since its client asked for an address. */
+static uint32_t address_of_client(const struct check_context *s)
 {
-    return be32(ipv4.p + IPV4_DESTINATION) == LIMITED_BROADCAST && d->giaddr == 0;
+    return s && s->e->has_sender_qp && s->e->sender_seen == SEEN_NEXT ? s->e->sender_qp.dhcp_address
+                                                                      : 0;
 }
 
-static bool is_of_ipoib_client(struct view ipv4, const struct dhcp *d)
+/*
+ * A message with the address for which the client of the same queue pair asked on this link is that
+ * client's. Any other one may be of a client on another link, which a router forwards, or of
+ * another interface of the host. s NULL: the frame has no InfiniBand headers.
+ */
+static bool is_of_client_here(const struct check_context *s, const struct datagram *g)
 {
-    return d->op == DHCP_BOOTREQUEST &&
-           (is_of_client_here(ipv4, d) || d->htype == DHCP_HTYPE_INFINIBAND);
+    const struct dhcp *d = &g->dhcp;
+    return dhcp_is_to_this_link(g->body, d) ||
+           (d->op == DHCP_BOOTREQUEST && d->giaddr == 0 && d->ciaddr != 0 &&
+            d->ciaddr == address_of_client(s));
+}
+
+/* Has the sender the client's address by ARP, while no address of its own client is known? */
+static bool may_be_of_client_here(const struct check_context *s, const struct dhcp *d)
+{
+    if (!s || d->op != DHCP_BOOTREQUEST || d->giaddr != 0 || address_of_client(s) != 0)
+        return false;
+    const struct sender sender = sender_of(s->f, s->p);
+    return sender.ip_length == IPV4_ADDRESS_SIZE && be32(sender.ip) == d->ciaddr;
+}
+
+/* The GID of the port that the client's message came from; NULL: not known. */
+static const uint8_t *client_gid(const struct check_context *s, const struct datagram *g)
+{
+    if (!s || !is_of_client_here(s, g))
+        return NULL;
+    const struct endport *port = s->e->has_sender_qp ? endport_of(s->e->sender_qp.endport) : NULL;
+    if (s->p->ib.sgid)
+        return s->p->ib.sgid;
+    return port && endport_has_gid(port) ? port->gid : NULL;
 }
 
 /* ---- how a client names its port */
@@ -81,13 +103,11 @@ static const char *client_id_name(struct view v, const struct dhcp *d, const uin
     return p[0] == DHCP_HTYPE_ETHERNET && n == 1 + MAC_BYTES ? mac_name(p + 1, guid) : "other";
 }
 
-struct dhcp_names dhcp_client_names(const uint8_t *sgid, const struct datagram *g)
+struct dhcp_names dhcp_client_names(const struct check_context *s, const struct datagram *g)
 {
-    const uint8_t *guid = NULL;
     if (g->dhcp_result != WIRE_OK)
         return (struct dhcp_names){"", ""};
-    if (sgid && is_of_client_here(g->body, &g->dhcp))
-        guid = sgid + GID_SIZE - GUID_BYTES;
+    const uint8_t *gid = client_gid(s, g), *guid = gid ? gid + GID_SIZE - GUID_BYTES : NULL;
     return (struct dhcp_names){chaddr_name(g->dhcp_bytes, &g->dhcp, guid),
                                client_id_name(g->dhcp_bytes, &g->dhcp, guid)};
 }
@@ -177,26 +197,48 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
 }
 
 /*
- * RFC 4390 §2.2: the flag must be set while the client has no address, and not set once ciaddr is
- * filled in. The RFC does not mention INFORM, RELEASE and DECLINE, so they are not checked.
+ * RFC 4390 §2.2: ciaddr is zero and the flag set while the client has no address: DHCPDISCOVER, and
+ * DHCPREQUEST in the state SELECTING, which alone has a server identifier (RFC 2131 table 5), or
+ * without ciaddr.
  */
+static bool has_no_address(const struct dhcp *d)
+{
+    bool selects = d->server && d->flags & DHCP_FLAG_BROADCAST;
+    return d->message_type == DHCP_DISCOVER ||
+           (d->message_type == DHCP_REQUEST && (selects || d->ciaddr == 0));
+}
+
+/*
+ * The flag must not be set in the states BOUND, RENEWING and REBINDING, in which ciaddr is filled
+ * in. A client that releases its lease has been in one of them; a client that sends DHCPINFORM may
+ * have no lease. The RFC does not mention DECLINE.
+ */
+static bool has_address(const struct dhcp *d)
+{
+    return d->ciaddr != 0 && !has_no_address(d) &&
+           (d->message_type == DHCP_REQUEST || d->message_type == DHCP_RELEASE ||
+            (d->message_type == DHCP_INFORM && d->flags & DHCP_FLAG_BROADCAST));
+}
+
 static void check_flag(const struct reporter *r, struct view v, const struct dhcp *d)
 {
-    bool set = d->flags & DHCP_FLAG_BROADCAST, discover = d->message_type == DHCP_DISCOVER;
-    const uint8_t *flags = v.p + DHCP_FLAGS, *ciaddr = v.p + DHCP_CIADDR;
+    bool set = d->flags & DHCP_FLAG_BROADCAST;
+    const uint8_t *flags = v.p + DHCP_FLAGS;
+    struct reporter of = *r;
     char client[32], actual[64];
-    if (!discover && d->message_type != DHCP_REQUEST)
-        return;
     g_snprintf(actual, sizeof actual, "%s by %s", set ? "set" : "not set",
                client_text(v, d, client, sizeof client));
-    if (discover)
-        expect_ipv4(r, R_RFC4390_2_2_CIADDR_ZERO, ciaddr, 0);
-    if (discover || d->ciaddr == 0)
+    if (has_no_address(d)) {
+        if (d->message_type == DHCP_DISCOVER || d->ciaddr)
+            expect_ipv4(r, R_RFC4390_2_2_CIADDR_ZERO, v.p + DHCP_CIADDR, 0);
         expect_of_client(r, R_RFC4390_2_2_BROADCAST_FLAG, d, set, flags, 2, "BROADCAST flag set",
                          actual);
-    else
-        expect_of_client(r, R_RFC4390_2_2_NO_BROADCAST_FLAG, d, !set, flags, 2,
+    } else if (has_address(d)) {
+        if (d->message_type == DHCP_INFORM)
+            of.doubt = "a DHCPINFORM does not show whether the client has a lease";
+        expect_of_client(&of, R_RFC4390_2_2_NO_BROADCAST_FLAG, d, !set, flags, 2,
                          "BROADCAST flag not set", actual);
+    }
 }
 
 /* The message was truncated before its type or its fields are known. */
@@ -218,14 +260,21 @@ static void check_dhcp_message(const struct reporter *r, struct view v, const st
     check_flag(r, v, d);
 }
 
-void check_dhcp(const struct reporter *r, const struct datagram *g)
+void check_dhcp(const struct reporter *r, const struct check_context *s, const struct datagram *g)
 {
     struct view v = g->dhcp_bytes;
     const struct dhcp *d = &g->dhcp;
     if (g->dhcp_result == WIRE_TRUNCATED && v.cap > 0 && v.p[DHCP_OP] == DHCP_BOOTREQUEST)
         inconclusive_message(r, v);
-    if (g->dhcp_result != WIRE_OK || !is_of_ipoib_client(g->body, d))
+    if (g->dhcp_result != WIRE_OK || d->op != DHCP_BOOTREQUEST)
         return;
+    if (d->htype != DHCP_HTYPE_INFINIBAND && !is_of_client_here(s, g)) {
+        if (d->message_type && may_be_of_client_here(s, d))
+            report_inconclusive(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE,
+                                "the capture does not show whether the client has this address on "
+                                "this link, or on another interface");
+        return;
+    }
     if (d->message_type)
         check_dhcp_message(r, v, d);
     else if (d->options == WIRE_TRUNCATED)

@@ -25,9 +25,11 @@ struct checker {
     bool muted, is_marked;
     uint32_t frame;
     const struct packet *packet; /* the current one; NULL: none */
-    const char *message; /* name of the current Neighbour Discovery message, "" for others */
-    const struct datagram *dhcp_message; /* the current one, if it has a DHCP message; or NULL */
+    const char *message;      /* name of the current Neighbour Discovery message, "" for others */
+    struct dhcp_names client; /* of the current DHCP message; "" for others */
 };
+
+static const struct dhcp_names no_client = {"", ""};
 
 struct checker *checker_new(struct fabric *fabric, const struct deviations *known,
                             checker_report *report, void *user)
@@ -43,6 +45,7 @@ struct checker *checker_new(struct fabric *fabric, const struct deviations *know
     c->report = report;
     c->user = user;
     c->message = "";
+    c->client = no_client;
     return c;
 }
 
@@ -124,10 +127,6 @@ static struct failure failure_of(const struct checker *c, const struct finding *
                                  struct failure_texts *texts)
 {
     bool has_number = finding_has_number(f);
-    struct dhcp_names names = c->dhcp_message
-                                  ? dhcp_client_names(c->packet ? c->packet->ib.sgid : NULL,
-                                                      c->dhcp_message)
-                                  : (struct dhcp_names){"", ""};
     return (struct failure){.rule = f->rule,
                             .cause = finding_cause(f, texts->cause),
                             .value = has_number ? decimal_text(texts->value, *f->value) : "",
@@ -135,8 +134,8 @@ static struct failure failure_of(const struct checker *c, const struct finding *
                             .actual = f->actual,
                             .message = c->message,
                             .service_id = f->frame ? NULL : sender_service_id(c->packet, texts->id),
-                            .chaddr = names.chaddr,
-                            .client_id = names.client_id};
+                            .chaddr = c->client.chaddr,
+                            .client_id = c->client.client_id};
 }
 
 /* A failure that is not proved. If it were, and were a known deviation, it would not count. */
@@ -304,9 +303,9 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         c->message = "";
     } else if (d->dhcp_bytes.p) {
         struct checker *c = r->user;
-        c->dhcp_message = d;
-        check_dhcp(r, d);
-        c->dhcp_message = NULL;
+        c->client = dhcp_client_names(check_context, d);
+        check_dhcp(r, check_context, d);
+        c->client = no_client;
     }
     check_ipv6_addresses(r, check_context ? &check_context->p->ib : NULL, d);
 }

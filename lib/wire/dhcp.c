@@ -34,6 +34,12 @@ bool dhcp_is_fragment(struct view v)
     return port == PORT_SERVER || port == PORT_CLIENT;
 }
 
+bool dhcp_is_to_this_link(struct view ipv4, const struct dhcp *d)
+{
+    return d->op == DHCP_BOOTREQUEST && d->giaddr == 0 &&
+           be32(ipv4.p + IPV4_DESTINATION) == IPV4_LIMITED_BROADCAST;
+}
+
 bool dhcp_in_ipv4(struct view v, struct view *message)
 {
     struct view udp;

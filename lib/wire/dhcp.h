@@ -87,6 +87,13 @@ bool dhcp_in_ipv4(struct view v, struct view *message);
 /* Is it the first fragment of such a packet? */
 bool dhcp_is_fragment(struct view v);
 
+struct dhcp;
+/*
+ * Did a client of this link send the message of the IPv4 packet to all servers of the link? Routers
+ * do not forward 255.255.255.255, and relay agents fill in giaddr (RFC 1542 section 4.1.1).
+ */
+bool dhcp_is_to_this_link(struct view ipv4, const struct dhcp *d);
+
 /*
  * WIRE_OK: the fixed part was captured and d is filled; d->options is the result for the options.
  * WIRE_TRUNCATED, WIRE_MALFORMED: the fixed part is incomplete. WIRE_FOREIGN: no magic cookie (RFC

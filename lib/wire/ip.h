@@ -29,6 +29,7 @@ enum {
 };
 /* The bits of IPV4_FRAGMENT that are not 0 in a fragment: More Fragments, the fragment offset. */
 enum { IPV4_FRAGMENTED = 0x3fff, IPV4_MORE_FRAGMENTS = 0x2000 };
+#define IPV4_LIMITED_BROADCAST 0xffffffffu
 enum { IPV4_ADDRESS_SIZE = 4, IPV6_ADDRESS_SIZE = 16 };
 
 /* Is that IPv6 address a link-local unicast one, fe80::/10 (RFC 4291 section 2.5.6)? */

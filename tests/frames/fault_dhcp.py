@@ -228,6 +228,32 @@ def bootp(t):
 
 
 @passes(
+    "rfc4390.2.1.htype",
+    CONFORMANT,
+    "n1 has released its lease; its Ethernet interface has the address now, and renews it",
+    variant="-5",
+)
+def address_of_another_interface(t):
+    m = another(t, first(t, RELEASE)[0])
+    m.replace(CLIENT_ID)
+    m.replace(MESSAGE_TYPE, ib.u8(REQUEST))
+    m.put(htype=1, hlen=6, chaddr=ib.mac("02:00:00:00:00:01"))
+    m.packet.set(psn=m.packet["psn"] + 1)
+
+
+@passes(
+    "rfc4390.2.2.no-broadcast-flag",
+    CONFORMANT,
+    "n1 requests only parameters (DHCPINFORM) with the flag: it may have no lease",
+    variant="-3",
+)
+def inform_with_flag(t):
+    m = another(t, renewal(t)[0])
+    m.replace(MESSAGE_TYPE, ib.u8(INFORM))
+    m.put(flags=BROADCAST)
+
+
+@passes(
     "rfc4390.2.1.chaddr",
     CONFORMANT,
     "the server's ACK has values that a client may not send: the RFC binds clients",
@@ -242,6 +268,22 @@ def server(t):
 
 fail("rfc4390.2.1.htype", CONFORMANT, "the discover has htype 1, Ethernet")(
     lambda t: change(t, DISCOVER, htype=1)
+)
+
+
+def change_of(found, **fields):
+    """Changes fields of this message; returns its frame."""
+    frame, m = found
+    m.put(**fields)
+    return frame
+
+
+fail("rfc4390.2.1.htype", CONFORMANT, "the first renewal, by unicast, has htype 0", variant="-2")(
+    lambda t: change_of(renewal(t), htype=0)
+)
+
+fail("rfc4390.2.1.htype", CONFORMANT, "the release has htype 31", variant="-3")(
+    lambda t: change_of(first(t, RELEASE), htype=31)
 )
 
 fail("rfc4390.2.1.hlen", CONFORMANT, "the discover has hlen 20, the length of an IPoIB address")(
@@ -294,8 +336,8 @@ fail(
 )(lambda t: without_identifier(*renewal(t)))
 
 
-def with_identifier(t, data):
-    frame, m = first(t, DISCOVER)
+def with_identifier(t, data, found=None):
+    frame, m = found or first(t, DISCOVER)
     m.replace(CLIENT_ID, data)
     m.put()
     return frame
@@ -333,6 +375,23 @@ fail(
 )(lambda t: with_identifier(t, b"\x20" + N1_GUID[:-1] + b"\x11"))
 
 
+fail(
+    "rfc4390.2.1.client-identifier-format",
+    CONFORMANT,
+    "the client identifier in the first renewal is type 1 and another port's MAC address",
+    variant="-5",
+)(lambda t: with_identifier(t, b"\x01" + ib.mac("02:00:00:00:00:01"), renewal(t)))
+
+
+fail(
+    "rfc4390.2.1.client-identifier-format",
+    CONFORMANT,
+    "NetworkManager's client identifier in the first renewal: the request shows the port's GUID",
+    variant="-6",
+    linux="deviation",
+)(lambda t: with_identifier(t, b"\x20" + N1_GUID, renewal(t)))
+
+
 fail("rfc4390.2.2.broadcast-flag", CONFORMANT, "the discover is without the BROADCAST flag")(
     lambda t: change(t, DISCOVER, flags=0)
 )
@@ -349,6 +408,13 @@ fail("rfc4390.2.2.ciaddr-zero", CONFORMANT, "the discover has 10.0.0.2 in ciaddr
     lambda t: change(t, DISCOVER, ciaddr=ib.ip4("10.0.0.2"))
 )
 
+fail(
+    "rfc4390.2.2.ciaddr-zero",
+    CONFORMANT,
+    "the request for the offered address has it in ciaddr, too",
+    variant="-2",
+)(lambda t: change_of(first(t, REQUEST), ciaddr=ib.ip4("10.0.0.76")))
+
 
 @fail(
     "rfc4390.2.2.no-broadcast-flag",
@@ -362,14 +428,33 @@ def no_broadcast_flag(t):
     return frame
 
 
-@fail(
+DUID_LL = b"\xff\0\0\0\x01\0\x03\0\x20" + N1_GUID
+
+fail(
+    "rfc4390.2.2.no-broadcast-flag",
+    CONFORMANT,
+    "systemd-networkd's release, with the BROADCAST flag",
+    variant="-3",
+    linux="deviation",
+)(lambda t: change(t, RELEASE, flags=BROADCAST))
+
+
+def with_flag(found):
+    """The message of another client (DUID-LL), with the BROADCAST flag: no known deviation."""
+    found[1].replace(CLIENT_ID, DUID_LL)
+    return change_of(found, flags=BROADCAST)
+
+
+fail(
     "rfc4390.2.2.no-broadcast-flag",
     CONFORMANT,
     "another client's first renewal (DUID-LL), with the BROADCAST flag: no known deviation",
     variant="-2",
-)
-def no_broadcast_flag_of_another(t):
-    frame, m = renewal(t)
-    m.replace(CLIENT_ID, b"\xff\0\0\0\x01\0\x03\0\x20" + ib.gid("fe80::11:7500:0:110")[8:])
-    m.put(flags=BROADCAST)
-    return frame
+)(lambda t: with_flag(renewal(t)))
+
+fail(
+    "rfc4390.2.2.no-broadcast-flag",
+    CONFORMANT,
+    "another client's release (DUID-LL), with the BROADCAST flag",
+    variant="-4",
+)(lambda t: with_flag(first(t, RELEASE)))

@@ -8,7 +8,8 @@ the port GUID in chaddr (hlen 6), old iPXE the GUID (hlen 8)."""
 import pytest
 
 from frames import fixture, ib, variants
-from frames.fault_dhcp import CONFORMANT, CLIENT_ID, DISCOVER, N1_GUID, first, renewal
+from frames.fault_dhcp import ACK, BROADCAST, CONFORMANT, CLIENT_ID, DISCOVER, DUID_LL
+from frames.fault_dhcp import INFORM, MESSAGE_TYPE, N1_GUID, first, renewal
 from frames.unusual import link
 from frames.variants import forms
 from frames.variants.datagrams import PLACES, set_flags
@@ -115,6 +116,8 @@ HTYPE, HLEN, CHADDR, FORMAT = (
     f"rfc4390.2.1.{rule}" for rule in ("htype", "hlen", "chaddr", "client-identifier-format")
 )
 
+NO_FLAG = "rfc4390.2.2.no-broadcast-flag"
+
 
 def capture_of(identifier=None, message=first, **fields):
     """A capture with n1's discover (or its renewal) with these fields and this client identifier."""
@@ -189,10 +192,51 @@ def test_other_client_identifier_is_a_violation(bad):
     assert discover(bad) == {FORMAT: "failed"}
 
 
+def late_renewal(identifier=None, **fields):
+    """The first renewal; n1's request for the address was not captured, its ARP request was."""
+    t = fixture.tape(CONFORMANT)
+    frame, m = renewal(t)
+    if identifier:
+        m.replace(CLIENT_ID, identifier)
+    m.put(**fields)
+    t.frames = t.frames[t.frames.index(first(t, ACK)[0]) :]
+    return outcomes_of_dhcp(t.pcap())
+
+
 def test_unicast_renewal_does_not_show_the_guid():
     """It has no GRH: it may be NetworkManager's, or another client's."""
-    assert discover(b"\x20" + N1_GUID, renewal) == {FORMAT: "inconclusive"}
-    assert discover(b"\x20" + N1_GUID + b"\0", renewal) == {FORMAT: "failed"}
+    assert late_renewal(b"\x20" + N1_GUID) == {FORMAT: "inconclusive"}
+    assert late_renewal(b"\x20" + N1_GUID + b"\0") == {FORMAT: "failed"}
+
+
+def test_request_for_the_address_shows_the_guid():
+    assert discover(b"\x20" + N1_GUID, renewal) == {FORMAT: "deviated"}
+    assert discover(b"\x20" + N1_GUID[:-1] + b"\x11", renewal) == {FORMAT: "failed"}
+
+
+def test_renewal_of_a_client_whose_link_is_not_known():
+    """It may be the renewal of n1's Ethernet interface, which is routed by this link."""
+    assert late_renewal(htype=1) == {HTYPE: "inconclusive"}
+
+
+def test_renewal_after_a_packet_that_was_not_captured():
+    """n1 may have given up the address in it."""
+    t = fixture.tape(CONFORMANT)
+    frame, m = renewal(t)
+    m.put(htype=1)
+    frame.packet.set(psn=frame.packet["psn"] + 1)
+    assert outcomes_of_dhcp(t.pcap()) == {HTYPE: "inconclusive"}
+
+
+def test_inform_with_the_flag_is_inconclusive():
+    def inform(t):
+        frame, m = renewal(t)
+        m.replace(MESSAGE_TYPE, ib.u8(INFORM))
+        m.replace(CLIENT_ID, DUID_LL)
+        return frame, m
+
+    assert discover(None, inform, flags=BROADCAST) == {NO_FLAG: "inconclusive"}
+    assert discover(None, inform, flags=0) == {}
 
 
 OTHER_MAC = ib.mac("02:00:00:00:00:01")

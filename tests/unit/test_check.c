@@ -83,7 +83,7 @@ static void dhcp_of(const struct reporter *r, struct view v)
 {
     struct datagram d;
     datagram_decode_body(TYPE_IPV4, v, &d);
-    check_dhcp(r, &d);
+    check_dhcp(r, NULL, &d);
 }
 
 static void cm_of(const struct reporter *r, struct view v)
