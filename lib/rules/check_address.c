@@ -79,11 +79,20 @@ static bool is_reserved_operation(uint16_t op)
     return op == 0 || op == 0xffff;
 }
 
+/* ARP and RARP have no addresses of their own; nothing is known about other protocols. */
+static bool has_addresses(uint16_t protocol)
+{
+    return protocol != TYPE_ARP && protocol != TYPE_RARP;
+}
+
 static void check_protocol(const struct reporter *r, const struct arp *a, const uint8_t *p)
 {
     if (is_reserved_operation(a->op))
         report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_OP, 2, "an assigned operation",
                     a->op ? "the reserved operation 65535" : "the reserved operation 0");
+    else if (known_operation(a->op) && !has_addresses(a->pro))
+        report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_PRO, 2, "a protocol with addresses",
+                    a->pro == TYPE_ARP ? "the protocol ARP" : "the protocol RARP");
     else if (known_operation(a->op))
         /* RFC 826: ar$pln is the length of the addresses of ar$pro */
         expect_that(r, R_RFC4391_9_2_ARP_AS_RFC826, !arp_contradicts_protocol(a), p + ARP_PRO, 4,

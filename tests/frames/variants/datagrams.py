@@ -524,6 +524,12 @@ for way, name in ARP.items():
     def other_protocol(w, name=name):
         w[name].payload[6:8] = ib.u16(0x86DD)
 
+    for value in (0x0806, 0x8035):  # ARP and RARP have no addresses of their own
+
+        @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, protocol 0x{value:04x}", name)
+        def protocol_without_addresses(w, name=name, value=value):
+            w[name].payload[6:8] = ib.u16(value)
+
     @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, protocol length 3", name, bases_of(way))
     def protocol_length(w, name=name):
         w[name]["arp.pln"] = 3
