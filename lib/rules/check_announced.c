@@ -171,19 +171,62 @@ static const struct resolution *request_of_holder(const struct check_context *s,
     return q && ip_same(&q->requester_ip, target) ? q : NULL;
 }
 
-/* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
-static void check_reply_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
+/* The request of the target for another address of the sender. */
+static const struct resolution *request_to_sender(const struct check_context *s,
+                                                  const struct resolution *of, const uint8_t *sha)
 {
-    struct resolution like = {.link = packet_link_key(s->p), .target = ip_read(p + a->spa, 4)};
-    const struct resolution *q;
-    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
-    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
-        if (memcmp(q->requester_ip.bytes, p + a->tpa, 4) == 0) {
-            report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
-            return;
-        }
-    struct ip target = ip_read(p + a->tpa, 4);
-    q = resolution_request(s->f->resolutions, &like, 0);
+    const struct neighbour *n = neighbours_of_lladdr(s->f->neighbours, sha, 4, s->p->at.frame);
+    for (; n; n = n->older) {
+        struct resolution like = *of;
+        like.target = n->ip;
+        const struct resolution *q = n->link == of->link
+                                         ? resolution_request(s->f->resolutions, &like, 0)
+                                         : NULL;
+        if (q && !q->replied && ip_same(&q->requester_ip, &of->requester_ip))
+            return q;
+    }
+    return NULL;
+}
+
+/*
+ * The reply names a field that is not the request's (q). Another request of the requester may
+ * explain it, or an address that has moved to the sender: there is no proof.
+ */
+static void suspect_reply(const struct check_context *s, const struct resolution *q,
+                          const uint8_t *p, const struct arp *a, bool of_sender)
+{
+    const struct result r = {
+        .rule = R_RFC4391_9_2_ARP_AS_RFC826,
+        .about = entity_address(p + a->tha),
+        .at = {p + (of_sender ? a->spa : a->tha), of_sender ? 4 : LLADDR_SIZE},
+        .unknown_at = p + (of_sender ? a->spa : a->tha),
+        .expected = of_sender ? "the requested IP address" : "the requester's link-layer address",
+        .actual = "another address",
+        .facts = {{FACT_REQUEST, .request = q, .ip = &q->requester_ip}},
+        /* read for the sender, the holder, and the target's QPN */
+        .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT | READ_UD_QPNS | READ_QP};
+    report_result(s, &r);
+}
+
+/*
+ * No request for the reply was captured, and its sender has an IP address that was another port's.
+ * It may answer a request for another address of the sender.
+ */
+static void suspect_sender_ip(const struct check_context *s, const struct resolution *like,
+                              const uint8_t *p, const struct arp *a)
+{
+    const struct resolution *q = request_to_sender(s, like, p + a->sha);
+    if (q)
+        suspect_reply(s, q, p, a, true);
+    else if (!ip_same(&like->target, &like->requester_ip))
+        report_inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->spa,
+                            "the request that the reply answers was not captured");
+}
+
+/* The target's IP address is not that of q, the request of its link-layer address. */
+static void fail_target_ip(const struct check_context *s, const struct resolution *q,
+                           const uint8_t *p, const struct arp *a, const struct ip *target)
+{
     const struct result r = {.rule = R_RFC4391_9_2_ARP_AS_RFC826,
                              .about = entity_address(p + a->tha),
                              .value = be32(p + a->tpa),
@@ -192,27 +235,47 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
                              .unknown_at = p + a->tpa,
                              .expected = "the requester's IP address",
                              .actual = "another target",
-                             .facts = {{FACT_REQUEST, .request = q, .ip = &target}},
-                             .dropped = READ_GIDS | READ_PORT}; /* read for the sender's address */
-    if (q) {
-        report_result(s, &r);
+                             .facts = {{FACT_REQUEST, .request = q, .ip = target}},
+                             /* read for the sender's address, and for the holder's request */
+                             .dropped = READ_GIDS | READ_PORT | READ_NEIGHBOUR};
+    report_result(s, &r);
+}
+
+/* Does the reply go to the QPN of the request, and not to that of its target? */
+static bool goes_to_requester(const struct check_context *s, const struct resolution *q,
+                              const uint8_t *tha)
+{
+    return s->p->ib.transport == IB_UD && be24(q->requester + LLADDR_QPN) == s->p->ib.dqpn &&
+           be24(tha + LLADDR_QPN) != s->p->ib.dqpn;
+}
+
+/* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
+static void check_reply_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
+{
+    struct ip target = ip_read(p + a->tpa, 4);
+    struct resolution like = {
+        .link = packet_link_key(s->p), .requester_ip = target, .target = ip_read(p + a->spa, 4)};
+    const struct resolution *q, *of_holder = request_of_holder(s, &like, &target);
+    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
+    bool moves = s->e->has_duplicate && !goes_to_group(&s->p->ib);
+    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
+        if (ip_same(&q->requester_ip, &target))
+            break;
+    if (q && !(moves && request_is_old(s, q))) {
+        report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
         return;
     }
-    if (suspect_target(s, p + a->tha))
+    if (q) {
+        suspect_sender_ip(s, &like, p, a);
         return;
-    q = request_of_holder(s, &like, &target);
-    const struct result of_address = {.rule = r.rule,
-                                      .about = r.about,
-                                      .at = {p + a->tha, LLADDR_SIZE},
-                                      .unknown_at = p + a->tha,
-                                      .expected = "the requester's link-layer address",
-                                      .actual = "another address",
-                                      .facts = {{FACT_REQUEST, .request = q, .ip = &target}},
-                                      /* read for the sender, the holder, and the target's QPN */
-                                      .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT |
-                                                 READ_UD_QPNS | READ_QP};
-    if (q)
-        report_result(s, &of_address);
+    }
+    q = resolution_request(s->f->resolutions, &like, 0);
+    if (q && !(of_holder && goes_to_requester(s, of_holder, p + a->tha)))
+        fail_target_ip(s, q, p, a, &target);
+    else if (!suspect_target(s, p + a->tha) && of_holder)
+        suspect_reply(s, of_holder, p, a, false);
+    else if (!of_holder && moves)
+        suspect_sender_ip(s, &like, p, a);
 }
 
 /* RFC 4755's rule if the requester's address has a connected-mode flag, else RFC 4391's. */
@@ -280,6 +343,24 @@ static bool is_announcement_to_neighbour(const uint8_t *p, const struct arp *a)
     return memcmp(p + a->sha + LLADDR_QPN, p + a->tha + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
 }
 
+/* 169.254.0.0/16, whose replies must be broadcast (RFC 3927 section 2.5) */
+static bool is_link_local_ipv4(const uint8_t *p, const struct arp *a)
+{
+    return a->pro == TYPE_IPV4 && p[a->spa] == 169 && p[a->spa + 1] == 254;
+}
+
+static void check_arp_reply_to(const struct check_context *s, const uint8_t *p, const struct arp *a)
+{
+    const uint8_t *requester = p + a->tha;
+    enum rule_number rule = reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN);
+    if (!goes_to_group(&s->p->ib))
+        check_reply(s, requester, rule);
+    else if (!is_link_local_ipv4(p, a) && !lladdr_is_zero(requester) &&
+             !lladdr_is_multicast(requester))
+        report_inconclusive(s->r, rule, requester,
+                            "the reply goes to the QPN of multicast, which RFC 5227 permits");
+}
+
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d)
 {
     struct view v = d->body;
@@ -294,11 +375,9 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
     bool answers = !is_announcement_to_neighbour(v.p, a);
     if (a->op == ARP_REPLY && ipv4 && answers)
         check_reply_target(s, v.p, a);
-    bool at_target = s->p->ib.transport == IB_UD && !goes_to_group(&s->p->ib);
-    if (is_reply_to_target(a->op) && at_target && answers && !arp_contradicts_protocol(a)) {
-        const uint8_t *requester = v.p + a->tha;
-        check_reply(s, requester, reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN));
-    }
+    bool of_target = is_reply_to_target(a->op) && answers && !arp_contradicts_protocol(a);
+    if (of_target && s->p->ib.transport == IB_UD)
+        check_arp_reply_to(s, v.p, a);
     if (is_reply_to_target(a->op) && s->p->ib.transport == IB_UD)
         report_pass(s->r, R_RFC4755_7_RESOLUTION_OVER_UD);
 }

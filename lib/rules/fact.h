@@ -108,6 +108,9 @@ struct certainty {
 /* Uncertain too if a table is full that the fact depends on (model/undone.h). */
 struct certainty fact_certainty(const struct check_context *s, const struct fact *f);
 
+/* Is the request too old for a reply to it? */
+bool request_is_old(const struct check_context *s, const struct resolution *q);
+
 /* Has a table refused an entry by now that a failure of the rule depends on? */
 bool facts_are_undone(const struct check_context *s, enum rule_number rule);
 

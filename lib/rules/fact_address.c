@@ -295,6 +295,11 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
  */
 enum { ANSWER_SECONDS = 5 };
 
+bool request_is_old(const struct check_context *s, const struct resolution *q)
+{
+    return clocks_at_least(&s->f->order.clocks, q->interface, q->ns) > ANSWER_SECONDS * NANOSECONDS;
+}
+
 /*
  * Is the request, the requester's last, without a reply and recent? Only then is a wrong reply
  * certainly one to it; otherwise it may be the reply to a request that was not captured.

@@ -434,6 +434,59 @@ def test_an_announcement_to_all_has_no_target(tmp_path):
     assert suspected(s, tmp_path) == []
 
 
+def test_a_reply_names_the_address_of_another_host_that_has_asked_too(tmp_path):
+    """c's request has its reply. The reply to a goes to a's QPN, with c's address in it."""
+    s, a, b, c = late()
+    s.arp_request(c, b.ip)
+    s.arp_reply(b, c)
+    s.arp_request(a, b.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, b.ip, c.addr, a.ip)))
+    texts = ("the requester's link-layer address", "another address", ANOTHER)
+    assert suspected(s, tmp_path) == [(RFC826, 4, 3, *texts)]
+
+
+def known(s, *hosts):
+    """The hosts have announced their addresses."""
+    for host in hosts:
+        s.arp_request(host, "10.0.0.99")
+
+
+@pytest.mark.parametrize("asked", [False, True], ids=["never", "a minute ago"])
+def test_a_reply_has_another_senders_ip(asked, tmp_path):
+    """a asks for b's address; b answers with c's. Whether a has asked c before says nothing."""
+    s, a, b, c = late()
+    known(s, b, c)
+    if asked:
+        s.arp_request(a, c.ip)
+        s.arp_reply(c, a)
+        s.wait(60)
+    s.arp_request(a, b.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, c.ip, a.addr, a.ip)))
+    texts = ("the requested IP address", "another address", ANOTHER)
+    assert suspected(s, tmp_path) == [(RFC826, number(s), number(s) - 1, *texts)]
+
+
+def test_an_address_that_moved_is_what_was_asked_for(tmp_path):
+    """b has taken over c's address: a asked for it, and for b's own."""
+    s, a, b, c = late()
+    known(s, b, c)
+    s.arp_request(a, b.ip)
+    s.arp_request(a, c.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, c.ip, a.addr, a.ip)))
+    s.arp_reply(b, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_an_address_that_moved_is_announced_to_a_neighbour(tmp_path):
+    """b has taken over c's address, and answers no request: a's has its reply."""
+    s, a, b, c = late()
+    known(s, b, c)
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, c.ip, a.addr, a.ip)))
+    assert suspected(s, tmp_path) == []
+
+
 # ---- a group with other attributes than the broadcast group
 
 

@@ -418,6 +418,31 @@ for rule, name, sender, like in (
         p.add_grh(sender.gid, group["dgid"])
 
 
+for rule, name, sender in (
+    ("rfc4391.9.1.1.arp-reply-qpn", "D.arp.reply", D),
+    ("rfc4755.3.1.reply-to-ud-qpn", "B.arp.reply", B),
+):
+
+    @broken(
+        rule,
+        "ARP reply in the broadcast group",
+        name,
+        early=INCONCLUSIVE,
+        why="a host may broadcast its replies (RFC 5227 2.6)",
+    )
+    def reply_to_group(w, name=name, sender=sender):
+        p, group = w[name], w["A.bcast"]
+        p["dlid"], p["destqp"] = group["dlid"], 0xFFFFFF
+        p.add_grh(sender.gid, group["dgid"])
+
+
+@conforming("an ARP reply for an IPv4 link-local address, in the broadcast group (RFC 3927)")
+def reply_for_link_local(w):
+    local = Node(D.lid, D.gid, D.qpn, "169.254.7.7", D.ll, D.flags)
+    w.send("A.bcast", "C.request", C, "A.bcast", arp(1, C, local, bytes(20)))
+    w.send("C.request", "D.reply", D, "A.bcast", arp(2, local, C))
+
+
 change("rfc4755.3.1.reply-to-ud-qpn", "InARP reply", "B.inarp.reply", {"destqp": 0x99}, ALL)
 change("rfc4755.3.1.reply-to-ud-qpn", "neighbour advertisement", "B.na", {"destqp": 0x99}, ALL)
 

@@ -126,11 +126,11 @@ RESULTS = {
     "roce2": [
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
         ("rfc4391.9.2.arp-as-rfc826", "as target", INC, SET_UP),
-        ("rfc4391.9.1.1.arp-reply-qpn", "the QPN of multicast", SILENT, NO_DLID),
+        ("rfc4391.9.1.1.arp-reply-qpn", "the QPN of multicast", INC, NO_DLID),
         ("rfc4391.9.1.1.traffic-to-qpn", "advertisement to the QPN of multicast", FAIL, ""),
         ("rfc4755.3.1.reply-to-ud-qpn", "advertisement to the QPN of multicast", FAIL, ""),
         ("rfc4391.9.1.1.traffic-to-qpn", "the QPN of multicast", SILENT, NO_DLID),
-        ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", SILENT, NO_DLID),
+        ("rfc4755.3.1.reply-to-ud-qpn", "the QPN of multicast", INC, NO_DLID),
         ("rfc4391.8.u-bit", "duplicate address detection", SILENT, NO_GRH),
         ("rfc4391.8.u-bit", "source", SILENT, NO_GRH),
         ("rfc4391.8.u-bit", "without an option", SILENT, NO_GRH),
