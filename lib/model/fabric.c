@@ -445,6 +445,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     psn_gaps_merge(f->psn_gaps);
     waiting_merge(f->waiting);
     waiting_merge(f->waiting_smps);
+    memset(&f->stopped, 0, sizeof f->stopped); /* groups_merge() moves members */
     subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);

@@ -21,6 +21,15 @@ struct copied {
 /* To a group, to one port, of a connection. */
 enum copied_kind { COPIED_TO_GROUP, COPIED_DATAGRAM, COPIED_CONNECTED, COPIED_KINDS };
 
+/*
+ * Members that reported by IGMP or MLD that they listen no more, and may not have left the group at
+ * the SA.
+ */
+enum { STOPPED_MAX = 64 };
+struct stopped {
+    struct member *members[STOPPED_MAX]; /* NULL: unused */
+};
+
 struct fabric {
     struct fabric_facts facts; /* read-only view of the tables below */
     struct endports *endports;
@@ -37,6 +46,7 @@ struct fabric {
     struct psn_gaps *psn_gaps;
     struct transfers *transfers;
     struct waiting *waiting, *waiting_smps; /* for the SA; for ports */
+    struct stopped stopped;
     struct reversals reversals;
     struct copies *copies;
     struct fabric_limits limits;

@@ -66,7 +66,16 @@ struct member {
     bool pending : 1;            /* its newest join or leave request has no response yet */
     bool unanswered : 1;         /* a request since the last granted one has no response */
     bool queried : 1;            /* the port requested the group's record */
-    int64_t reported_ns;         /* time of that report, ns since 1970; 0: none */
+    /* time of that report, or when the port left the broadcast group, ns since 1970; 0: none */
+    int64_t reported_ns;
+    /*
+     * the port reported in this frame that it listens no more, which is the time in reported_ns; 0:
+     * it listens, or nothing is known
+     */
+    uint32_t stopped_frame;
+    uint16_t heard; /* what the MGID does not have of the last IP group in a report; 0: none */
+    /* it sent to the group, or listens to several IP groups with this MGID */
+    bool needed : 1;
 };
 
 static inline uint32_t link_key(uint16_t interface, uint16_t pkey)

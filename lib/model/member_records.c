@@ -227,7 +227,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
     if (!refused) {
         m->unanswered = false;
         if (begins_membership(m, join_state))
-            m->reported_ns = 0;
+            m->reported_ns = m->stopped_frame = 0;
         if (join_state)
             m->join_mask = join_mask(m, e, join_state);
         count_member(group_to_write(e), m, join_state, d->frame);
@@ -238,7 +238,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
         m->mlid = e->group->mlid;
     }
     if (refused)
-        m->reported_ns = 0;
+        m->reported_ns = m->stopped_frame = 0;
     m->refused = refused;
     m->pending = is_outdated(m, tid, e->request, refused);
     m->frame = d->frame;

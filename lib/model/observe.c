@@ -2,9 +2,9 @@
 #include "model/observe.h"
 
 #include "model/lifecycle.h"
+#include "model/listeners.h"
 #include "model/mix.h"
 #include "model/observation.h"
-#include "wire/membership.h"
 #include "wire/nanoseconds.h"
 #include "wire/nd.h"
 
@@ -152,6 +152,8 @@ static void learn_mad(struct observation *o)
         follow_sa(o); /* it may be the first packet of the SA */
     if (!o->e->gsi)
         follow_new_gsi(o);
+    else
+        listeners_see_request(o);
     if (cm && c && connection_is_ipoib(c))
         follow_lifecycle(o, cm, c);
 }
@@ -175,79 +177,6 @@ static struct endport *learn_sender(const struct observation *o)
     if (by_lid && endport_has_gid(by_lid) && memcmp(by_lid->gid, ib->sgid, GID_SIZE / 2) != 0)
         return sender;
     return endports_learn(all, p->at.interface, ib->slid, ib->sgid);
-}
-
-/*
- * The sender's membership of an IP group that it reports, or only that it listens; NULL: the sender
- * or the group is not known. create: also if the group was not heard of, and for a sender that has
- * asked nothing so far. Only a port whose start was captured is known never to have joined.
- */
-static struct member *member_that_reports(const struct observation *o, struct endport *sender,
-                                          const struct membership *listens, const uint8_t *mgid,
-                                          bool create)
-{
-    struct groups *all = o->f->groups;
-    bool multicast = listens->length == 4 ? listens->group[0] >> 4 == 0xe
-                                          : listens->group[0] == 0xff;
-    create &= multicast && sender && sender->new_frame;
-    struct group *g = sender ? groups_get(all, o->p->at.interface, mgid, create) : NULL;
-    return g ? groups_get_member(all, g, sender, create) : NULL;
-}
-
-/* It no longer listens: if it does again, the time to join counts from its next report. */
-static void forget_listener(const struct observation *o, const struct membership *listens,
-                            struct endport *sender)
-{
-    uint8_t mgid[MGID_SIZE];
-    mgid_of_group(mgid, o->p->ib.dgid, listens->group, listens->length);
-    struct member *m = member_that_reports(o, sender, listens, mgid, false);
-    if (m && !packet_is_corrupt(o->p))
-        m->reported_ns = 0;
-}
-
-static void learn_listener(const struct observation *o, const struct membership *listens,
-                           struct endport *sender)
-{
-    const struct packet *p = o->p;
-    bool corrupt = packet_is_corrupt(p);
-    struct listener *l = events_add_listener(o->e);
-    mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
-    struct member *m = member_that_reports(o, sender, listens, l->mgid, !corrupt);
-    if (!m || !sender)
-        return;
-    if (m->reported_ended != sender->ended || sender->ended == ENDED_MAX)
-        m->reported_ns = 0; /* it was brought up again, and needs its time again */
-    l->member = member_has_asked(m) ? m : NULL;
-    l->reported_ns = m->reported_ns;
-    l->reported_on = m->reported_on;
-    if (m->reported_ns || m->pending || corrupt)
-        return;
-    m->reported_ns = p->at.ns ? p->at.ns : 1;
-    m->reported_on = p->captured_on;
-    m->reported_ended = sender->ended;
-}
-
-/*
- * Learn the sender's IGMP and MLD reports. The SA's own port is skipped, because its joins are not
- * on the wire.
- */
-static void learn_listeners(const struct observation *o, struct endport *sender)
-{
-    const struct packet *p = o->p;
-    const struct datagram *d = &p->datagram;
-    uint16_t lid = port_to_lid(p->src);
-    bool sa = lid && lid == subnet_sa_lid(o->f->subnet, p->at.interface);
-    struct membership_iter it;
-    struct membership listens;
-    if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
-        !membership_begin(d->body, &it))
-        return;
-    while (membership_next(&it, &listens)) {
-        if (listens.joins)
-            learn_listener(o, &listens, sa ? NULL : sender);
-        else
-            forget_listener(o, &listens, sa ? NULL : sender);
-    }
 }
 
 /*
@@ -359,8 +288,9 @@ static void learn_ud(const struct observation *o)
             qpns_learn_link_key(o->f->qpns, p->at.interface, ib);
         struct endport *sender = learn_sender(o);
         o->e->sender = sender;
-        groups_get(o->f->groups, p->at.interface, ib->dgid, true);
-        learn_listeners(o, sender);
+        struct group *g = groups_get(o->f->groups, p->at.interface, ib->dgid, true);
+        if (!learn_listeners(o, sender))
+            learn_send(o, g, sender);
     }
     if (p->datagram.header == WIRE_OK)
         learn_addresses(o);

@@ -111,6 +111,27 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
         report_result(s, &r);
 }
 
+static void describe_stayed(const struct check_context *s, const struct result *r, char *expected,
+                            char *actual)
+{
+    (void)s;
+    g_strlcpy(expected, "no FullMember any more", RESULT_TEXT);
+    g_snprintf(actual, RESULT_TEXT, "still one, which reported in frame %u that it listens no more",
+               r->facts[0].member->stopped_frame);
+}
+
+static void on_stayed(const struct check_context *s, const struct subnet_event *e)
+{
+    struct result r = {.rule = R_RFC4391_10_LEAVE,
+                       .about = port_of(e->endport),
+                       .value = e->member->stopped_frame,
+                       .is_code = true,
+                       .describe = describe_stayed,
+                       .facts = {{FACT_STAYED, .port = e->endport, .member = e->member}}};
+    r.about.group = e->group->mgid;
+    report_result(s, &r);
+}
+
 /* ---- records */
 
 /*
@@ -359,6 +380,8 @@ static void check_event(const struct check_context *s, const struct subnet_event
 
 void check_group_event(const struct check_context *s, const struct subnet_event *e)
 {
+    if (e->kind == SUBNET_STAYED)
+        on_stayed(s, e);
     if (!e->group || !e->record || !mgid_is_ipoib(e->group->mgid))
         return;
     struct reporter reporter = *s->r;

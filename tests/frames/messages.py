@@ -110,6 +110,31 @@ def igmp_report(src, group):
     return encap(IPV4, ib.ipv4(src.ip, group, IGMP, body, ttl=1))
 
 
+def igmp_leave(src, group):
+    """IGMPv2 Leave Group, to all routers (RFC 2236 2)."""
+    body = ib.u8(0x17) + bytes(3) + ib.ip4(group)
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    return encap(IPV4, ib.ipv4(src.ip, "224.0.0.2", IGMP, body, ttl=1))
+
+
+def igmp3_leave(src, group):
+    """IGMPv3: the host includes no source of the group any more (RFC 3376 4.2)."""
+    body = ib.u8(0x22) + bytes(6) + ib.u8(1) + ib.u8(3) + bytes(3) + ib.ip4(group)
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    return encap(IPV4, ib.ipv4(src.ip, "224.0.0.22", IGMP, body, ttl=1))
+
+
+def mld_done(src, group):
+    """Multicast Listener Done, to all routers (RFC 2710 3)."""
+    return nd(src, "ff02::2", ib.u8(132) + bytes(7) + ib.ip6(group))
+
+
+def mld2_leave(src, group):
+    """MLDv2: the host includes no source of the group any more (RFC 3810 5.2)."""
+    record = ib.u8(3) + bytes(3) + ib.ip6(group)
+    return nd(src, "ff02::16", ib.u8(143) + bytes(6) + ib.u8(1) + record)
+
+
 def mld_report(src, group):
     """Multicast Listener Report, version 1 (RFC 2710 3)."""
     return nd(src, group, ib.u8(131) + bytes(7) + ib.ip6(group))

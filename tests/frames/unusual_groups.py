@@ -3,6 +3,7 @@
 from frames import ib
 from frames.ib import encap
 from frames.fabric import CREATED, DELETED, FULL, LEAVE_MASK, NON_MEMBER, QKEY, SEND_ONLY
+from frames.messages import igmp_leave, igmp_report, mld_done, mld_report
 from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, met, on, scenario
 from frames.unusual_management import initialise, managed
@@ -306,6 +307,73 @@ def igmp_versions(s, a, querier):
     send(a, "224.0.0.22", v3, bytes((0x22, 0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0)) + ib.ip4(GROUP))
     send(a, "224.0.0.2", routers, bytes((0x17, 0, 0, 0)) + ib.ip4(GROUP))
     s.leave(a, group)
+
+
+def stops(s, a, b, message, group):
+    """a reports by this message that it listens no more."""
+    to = "ff02::2" if ":" in group else "224.0.0.2"
+    routers = (s.group6 if ":" in group else s.group4)(to)
+    s.join(b, routers)
+    s.join(a, routers, SEND_ONLY)
+    s.ud(a, routers, message(a, group))
+
+
+def goes_on(s, a, b):
+    """Requests of a, long after the report."""
+    for _ in range(3):
+        s.wait(20)
+        s.path(a, b)
+
+
+@on(managed, 1, 2, subnet=FromStart)
+def listener_leaves_some_seconds_later(s, a, b):
+    s.meet(a, b)
+    group = s.join(a, s.group4(GROUP))
+    stops(s, a, b, igmp_leave, GROUP)
+    s.wait(4)
+    s.path(a, b)
+    s.leave(a, group)
+    goes_on(s, a, b)
+
+
+@on(managed, 1, 2, subnet=FromStart)
+def listener_listens_again(s, a, b):
+    s.meet(a, b)
+    group = s.join(a, s.group4(GROUP))
+    stops(s, a, b, igmp_leave, GROUP)
+    s.ud(a, group, igmp_report(a, GROUP))
+    goes_on(s, a, b)
+
+
+@on(managed, 1, 2, subnet=FromStart)
+def listener_goes_on_sending(s, a, b):
+    """A FullMember may send (RFC 4391 section 10 names what is needed at least)."""
+    s.meet(a, b)
+    s.join(a, s.group4(GROUP))
+    stops(s, a, b, igmp_leave, GROUP)
+    s.wait(15)
+    s.to_group4(a, GROUP)
+    goes_on(s, a, b)
+
+
+@on(managed, 1, 2, subnet=FromStart)
+def listener_of_two_groups_with_one_mgid(s, a, b):
+    """The MGID has no scope of the IPv6 group (section 4)."""
+    s.meet(a, b)
+    group = s.join(a, s.group6("ff02::1:2"))
+    for ip in ("ff02::1:2", "ff05::1:2"):
+        s.ud(a, group, mld_report(a, ip))
+    stops(s, a, b, mld_done, "ff05::1:2")
+    goes_on(s, a, b)
+
+
+@on(managed, 1, 2, subnet=FromStart)
+def listener_whose_first_group_of_two_was_heard(s, a, b):
+    s.meet(a, b)
+    group = s.join(a, s.group6("ff02::1:2"))
+    s.ud(a, group, mld_report(a, "ff02::1:2"))
+    stops(s, a, b, mld_done, "ff05::1:2")
+    goes_on(s, a, b)
 
 
 @on(link, 1, 2)

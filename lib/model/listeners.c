@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/listeners.h"
+
+#include "wire/membership.h"
+#include "wire/nanoseconds.h"
+
+/*
+ * Seconds from the report that a host listens no more to its Delete: both follow the same change,
+ * but the driver sends the Delete asynchronously.
+ */
+enum { LEAVE_SECONDS = 10 };
+
+/*
+ * The sender's membership of an IP group that it reports, or only that it listens; NULL: the sender
+ * or the group is not known. create: also if the group was not heard of, and for a sender that has
+ * asked nothing so far. Only a port whose start was captured is known never to have joined.
+ */
+static struct member *member_that_reports(const struct observation *o, struct endport *sender,
+                                          const struct membership *listens, const uint8_t *mgid,
+                                          bool create)
+{
+    struct groups *all = o->f->groups;
+    bool multicast = listens->length == 4 ? listens->group[0] >> 4 == 0xe
+                                          : listens->group[0] == 0xff;
+    create &= multicast && sender && sender->new_frame;
+    struct group *g = sender ? groups_get(all, o->p->at.interface, mgid, create) : NULL;
+    return g ? groups_get_member(all, g, sender, create) : NULL;
+}
+
+/*
+ * What the MGID does not have of the IP group (RFC 4391 section 4: an MGID has 80 bits of an IPv6
+ * group), never 0.
+ */
+static uint16_t not_in_mgid(const struct membership *listens)
+{
+    const uint8_t *ip = listens->group;
+    return listens->length == 4 ? 1 : (uint16_t)(ip[1] << 8 | (ip[2] ^ ip[3] ^ ip[4] ^ ip[5]));
+}
+
+/* The listener may need its membership when it reports that it listens no more. */
+static void note_heard(struct member *m, const struct membership *listens)
+{
+    uint16_t heard = not_in_mgid(listens);
+    m->needed |= m->heard && m->heard != heard;
+    m->heard = heard;
+}
+
+/* Is the place in the list free, or the member's own? */
+static bool is_free(const struct member *in, const struct member *m)
+{
+    return !in || in == m || !in->stopped_frame || in->pending;
+}
+
+static void add_stopped(struct fabric *f, struct member *m)
+{
+    struct stopped *all = &f->stopped;
+    for (unsigned i = 0; i < STOPPED_MAX; i++)
+        if (is_free(all->members[i], m)) {
+            all->members[i] = m;
+            return;
+        }
+    undone_refuse(&f->undone, UNDONE_WAITING);
+}
+
+/*
+ * It listens no more. If it does again, the time to join counts from its next report. A FullMember
+ * has to leave the group (struct stopped).
+ */
+static void forget_listener(const struct observation *o, const struct membership *listens,
+                            struct endport *sender)
+{
+    uint8_t mgid[MGID_SIZE];
+    mgid_of_group(mgid, o->p->ib.dgid, listens->group, listens->length);
+    struct member *m = member_that_reports(o, sender, listens, mgid, false);
+    if (!m || packet_is_corrupt(o->p) || m->stopped_frame)
+        return;
+    note_heard(m, listens);
+    m->reported_ns = 0;
+    if (!(m->join_state & JOIN_FULL))
+        return;
+    member_set_time(m, o->p);
+    m->stopped_frame = o->p->at.frame;
+    add_stopped(o->f, m);
+}
+
+static void learn_listener(const struct observation *o, const struct membership *listens,
+                           struct endport *sender)
+{
+    const struct packet *p = o->p;
+    bool corrupt = packet_is_corrupt(p);
+    struct listener *l = events_add_listener(o->e);
+    mgid_of_group(l->mgid, p->ib.dgid, listens->group, listens->length);
+    struct member *m = member_that_reports(o, sender, listens, l->mgid, !corrupt);
+    if (!m || !sender)
+        return;
+    l->member = member_has_asked(m) ? m : NULL;
+    if (corrupt && m->stopped_frame)
+        return;
+    /* it was brought up again, or listens again: it needs its time again */
+    if (m->reported_ended != sender->ended || sender->ended == ENDED_MAX || m->stopped_frame)
+        m->reported_ns = m->stopped_frame = 0;
+    l->reported_ns = m->reported_ns;
+    l->reported_on = m->reported_on;
+    if (!corrupt)
+        note_heard(m, listens);
+    if (m->reported_ns || m->pending || corrupt)
+        return;
+    member_set_time(m, p);
+    m->reported_ended = sender->ended;
+}
+
+bool learn_listeners(const struct observation *o, struct endport *sender)
+{
+    const struct packet *p = o->p;
+    const struct datagram *d = &p->datagram;
+    uint16_t lid = port_to_lid(p->src);
+    bool sa = lid && lid == subnet_sa_lid(o->f->subnet, p->at.interface);
+    struct membership_iter it;
+    struct membership listens;
+    if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
+        !membership_begin(d->body, &it))
+        return false;
+    while (membership_next(&it, &listens)) {
+        if (listens.joins)
+            learn_listener(o, &listens, sa ? NULL : sender);
+        else
+            forget_listener(o, &listens, sa ? NULL : sender);
+    }
+    return true;
+}
+
+void learn_send(const struct observation *o, struct group *g, struct endport *sender)
+{
+    struct member *m = g && sender && !packet_is_corrupt(o->p)
+                           ? groups_get_member(o->f->groups, g, sender, false)
+                           : NULL;
+    if (m)
+        m->needed = true;
+}
+
+static bool is_overdue(const struct observation *o, const struct member *m)
+{
+    return clocks_at_least(&o->f->facts.order.clocks, m->reported_on, m->reported_ns) >
+           LEAVE_SECONDS * NANOSECONDS;
+}
+
+/* A virtual function has the GSI and the LID of its port (IBA 4.1.1). */
+static bool is_of_gsi(const struct observation *o, const struct member *m)
+{
+    const struct endport *port = endport_of(m->endport);
+    return port->interface == o->e->gsi->interface && endport_has_lid(port, port_to_lid(o->p->src));
+}
+
+void listeners_see_request(const struct observation *o)
+{
+    struct stopped *all = &o->f->stopped;
+    for (unsigned i = 0; i < STOPPED_MAX; i++) {
+        struct member *m = all->members[i];
+        if (!m || !is_of_gsi(o, m))
+            continue;
+        bool stays = m->stopped_frame && !m->pending;
+        if (stays && !is_overdue(o, m))
+            continue;
+        if (stays)
+            events_add(o->e, &(struct subnet_event){.kind = SUBNET_STAYED,
+                                                    .interface = o->p->at.interface,
+                                                    .group = m->group,
+                                                    .endport = m->endport,
+                                                    .member = m});
+        all->members[i] = NULL;
+    }
+}
