@@ -33,8 +33,10 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
         connections_interface_asks(e->endport, pkey, clocks_of(o));
     }
     bool left = e->kind == SUBNET_LEFT && e->member && !(e->member->join_state & JOIN_FULL);
-    if (left && !e->left_before)
+    if (left && !e->left_before) {
         endport_interface_ended((struct endport *)e->endport);
+        member_set_time((struct member *)e->member, o->p);
+    }
     if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before)

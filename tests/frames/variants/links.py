@@ -123,6 +123,43 @@ def refused_multicast(w):
     silence(w, C, but=("C.ns",))
 
 
+def leave_link(w, node, after, seconds):
+    """The node leaves the broadcast group; all later frames come these seconds later."""
+    for frame in (f"{node}.leave.bcast", f"{node}.leave.bcast.resp"):
+        p = w[frame]
+        w.order.remove(frame)
+        w.insert(after, frame, p)
+        after = frame
+    w.renumber()
+    w.delay(w.order[w.order.index(after) + 1], seconds)
+
+
+for way, name in {"IPv4 unicast": "C.ping", "IPv6 unicast": "C.ping6"}.items():
+
+    @broken("rfc4391.5.full-member-join", f"left, {way}", name)
+    def left_link(w, name=name):
+        leave_link(w, "C", "B.redirect", 20)
+        silence(w, C, but=("C.arp.request", "C.arp.reply", name))
+
+
+@broken("rfc4391.5.full-member-join", "left, IPv4 unicast, it sent to no group", "C.ping")
+def left_link_unknown(w):
+    leave_link(w, "C", "B.redirect", 20)
+    silence(w, C, but=("C.arp.reply", "C.ping"))
+
+
+@conforming("an interface that leaves the broadcast group and joins again at once")
+def joins_again(w):
+    leave_link(w, "C", "B.redirect", 2)
+    after = w.order[w.order.index("C.mcast4") - 1]
+    for suffix in ("", ".resp"):
+        p = w["C.join.bcast" + suffix].copy()
+        p["mad.tid"] = 0x7790
+        w.insert(after, "C.again" + suffix, p)
+        after = "C.again" + suffix
+    w.renumber()
+
+
 for field, value in (("tclass", 0x20), ("flow", 5), ("hop", 9), ("sl", 3)):
     for way, name in IPV4.items():
         if name not in ("A.mcast4", "B.igmp"):
