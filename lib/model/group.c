@@ -340,7 +340,7 @@ static void merge_member(struct groups *g, struct member *m)
     newer->unanswered |= older->unanswered;
     newer->queried |= older->queried;
     newer->sees_none |= older->sees_none && !newer->join_state;
-    if (older->join_state && older->frame)
+    if (join_keeps_group(older->join_state) && older->frame)
         m->group->members--;
     if (newer == m)
         g_hash_table_replace(g->members, m, m);
@@ -380,7 +380,7 @@ static void merge_members(struct groups *g)
     g_ptr_array_sort(moved, by_time);
     for (unsigned i = 0; i < moved->len; i++) {
         struct member *m = g_ptr_array_index(moved, i);
-        if (m->group->merged && m->join_state && m->frame)
+        if (m->group->merged && join_keeps_group(m->join_state) && m->frame)
             group_now(m->group)->members++;
         m->group = group_now(m->group);
         m->endport = endport_now(m->endport);

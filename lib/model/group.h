@@ -35,10 +35,10 @@ struct group {
     /* last frame in which the SA changed a parameter other than the MLID; 0: never */
     uint32_t changed_frame;
     uint32_t since_frame;     /* first record with the current parameters */
-    uint32_t members;         /* known members, with any JoinState */
+    uint32_t members;         /* known members that keep the group (join_keeps_group()) */
     struct endport *informed; /* last port that received the current parameters; NULL: not known */
     uint32_t deleted_frame;   /* last Report of a deletion; 0: never */
-    uint32_t last_left_frame; /* the SA ended the last membership that is known; 0: never */
+    uint32_t last_left_frame; /* the SA ended the last of their memberships; 0: never */
     uint32_t record_frame;    /* last record; 0: none */
     uint32_t join_request_frame; /* last join request that was not refused; 0: none */
     struct group *next;          /* next broadcast group of the same partition */
@@ -92,6 +92,12 @@ static inline uint16_t link_interface(uint32_t link)
 static inline uint32_t link_on(uint32_t link, uint16_t interface)
 {
     return (uint32_t)interface << 16 | (link & 0xffffu);
+}
+
+/* The SA deletes a group when its last member with one of these leaves (IBA 15.2.5.17). */
+static inline bool join_keeps_group(uint8_t join_state)
+{
+    return join_state & (JOIN_FULL | JOIN_SEND_ONLY_FULL);
 }
 
 struct groups;

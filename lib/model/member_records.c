@@ -202,8 +202,8 @@ static uint32_t join_mask(const struct member *m, const struct subnet_event *e, 
 static void count_member(struct group *g, const struct member *m, uint8_t join_state,
                          uint32_t frame)
 {
-    g->members += (join_state != 0) - (m->join_state != 0);
-    if (!m->join_state || g->members)
+    g->members += join_keeps_group(join_state) - join_keeps_group(m->join_state);
+    if (!join_keeps_group(m->join_state) || g->members)
         return;
     g->last_left_frame = frame;
     if (g->deleted_frame > MAX(g->record_frame, g->join_request_frame))

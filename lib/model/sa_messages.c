@@ -107,6 +107,17 @@ static enum group_state state_after(const struct group *g, uint16_t trap)
     return group_may_exist(g) ? GROUP_UNCONFIRMED : GROUP_DELETED;
 }
 
+static void learn_deletion(const struct delivery *d, struct group *g)
+{
+    uint16_t lid = port_to_lid(*d->dst);
+    struct endport *told = lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false)
+                               : NULL;
+    struct member *m = told ? groups_get_member(d->s->groups, g, told, false) : NULL;
+    g->deleted_frame = d->frame;
+    if (m && g->state == GROUP_DELETED)
+        m->sees_none = true;
+}
+
 static void on_report(const struct delivery *d, const struct sa *sa)
 {
     if (sa->mad.method != SA_REPORT || view_has(sa->data, 0, NOTICE_SIZE) != WIRE_OK ||
@@ -124,7 +135,7 @@ static void on_report(const struct delivery *d, const struct sa *sa)
         g->state = state_after(g, trap);
         g->frame = d->frame;
         if (trap == TRAP_GROUP_DELETED)
-            g->deleted_frame = d->frame;
+            learn_deletion(d, g);
     }
     delivery_event(d, &e);
 }

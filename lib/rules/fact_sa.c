@@ -418,7 +418,10 @@ struct certainty certainty_group_absent(const struct check_context *s, const str
         return uncertain("the SA's record of the group was not captured");
     const char *missing = deleted ? why_not_deleted(s, g, no_member) : NULL;
     if (missing)
-        return uncertain(missing);
+        return captured_absence(s, m && m->sees_none ? f->port : NULL, g->frame,
+                                uncertain(missing));
+    if (deleted && m && m->join_state && !m->sees_none)
+        return uncertain("the SA's Report of the deletion to the sender was not captured");
     if (s->f->records_are_current)
         return certain();
     if (!deleted && may_be_member(f->port, m))

@@ -408,6 +408,30 @@ for way, name in {"IPv4 multicast": "C.mcast4", "IGMP report": "B.igmp"}.items()
         w.drop(*[n for n in MCAST4 if n != name])
 
 
+def receivers_leave(w, after):
+    """The only FullMember of the group of GROUP_IPV4 leaves it."""
+    for frame in ("B.leave.g4", "B.leave.g4.resp"):
+        p = w[frame]
+        w.order.remove(frame)
+        w.insert(after, frame, p)
+        after = frame
+    w.renumber()
+    w.drop("B.igmp", "B.igmp.again")
+    return after
+
+
+@broken("rfc4391.10.group-before-use", "Report of trap 67, a member that only sends", "A.mcast4")
+def sent_after_deletion(w):
+    deleted(w, GROUP_IPV4, receivers_leave(w, "C.join.g4.resp"))
+    w.drop("C.mcast4")
+
+
+@conforming("no Report of trap 67 to a member that only sends")
+def deletion_not_told(w):
+    deleted(w, GROUP_IPV4, receivers_leave(w, "C.join.g4.resp"))
+    w.drop("A.mcast4")
+
+
 @conforming("a Report of trap 67 that is late: the members joined after the deletion")
 def late_report(w):
     deleted(w, GROUP_IPV4, "C.join.g4.resp")
