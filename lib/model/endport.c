@@ -231,6 +231,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     p->subscribed_before |= nameless->subscribed_before;
     p->ended = MAX(p->ended, nameless->ended);
     p->subscribed_to_one |= nameless->subscribed_to_one;
+    p->unsubscribed_frame = MAX(p->unsubscribed_frame, nameless->unsubscribed_frame);
     p->subscribing |= nameless->subscribing;
     p->reregister_frame = MAX(p->reregister_frame, nameless->reregister_frame);
     p->waiting += nameless->waiting;

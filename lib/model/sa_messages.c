@@ -49,15 +49,18 @@ static bool is_about_one(const uint8_t *p)
 }
 
 /* A port may be subscribed to several single groups, so one that it cancels changes nothing. */
-static void learn_subscription(struct endport *port, const uint8_t *p)
+static void learn_subscription(struct endport *port, const uint8_t *p, uint32_t frame)
 {
     if (is_about_one(p))
         port->subscribed_to_one |= p[INFORM_SUBSCRIBE] ? traps_of(p) : 0;
-    else if (p[INFORM_SUBSCRIBE])
+    else if (p[INFORM_SUBSCRIBE]) {
         port->subscribed |= traps_of(p);
-    else {
+        if (traps_of(p))
+            port->unsubscribed_frame = 0;
+    } else if (traps_of(p)) {
         port->subscribed &= (uint8_t)~traps_of(p);
         port->subscribed_before &= (uint8_t)~traps_of(p);
+        port->unsubscribed_frame = frame;
     }
 }
 
@@ -83,7 +86,7 @@ static void inform_response(const struct delivery *d, const struct sa *sa)
     if (sa->mad.status != 0)
         return;
     if (p)
-        learn_subscription(p, sa->data.p);
+        learn_subscription(p, sa->data.p, d->frame);
     delivery_event(d, &e);
 }
 

@@ -190,11 +190,21 @@ struct certainty certainty_no_other_link(const struct check_context *s, const st
         s, f->port, f->port->initialised_frame);
 }
 
+/* The port ended a subscription in a captured frame, and did not subscribe again. */
+static struct certainty captured_end(const struct check_context *s, const struct endport *port,
+                                     struct certainty c)
+{
+    uint32_t frame = port ? port->unsubscribed_frame : 0;
+    bool captured = frame && frame > MAX(port->initialised_frame, port->reregister_frame) &&
+                    !order_is_uncertain(&s->f->order, frame);
+    return captured_in(captured ? frame : 0, c);
+}
+
 struct certainty certainty_subscriptions(const struct check_context *s, const struct fact *f)
 {
     const uint8_t both = SUBSCRIBED_CREATED | SUBSCRIBED_DELETED;
     if (!requests_are_complete(f->port))
-        return uncertain(why_not_complete(f->port));
+        return captured_end(s, f->port, uncertain(why_not_complete(f->port)));
     if ((f->port->subscribed | f->port->subscribing) == both)
         return uncertain("the SA's response to its subscription was not captured");
     if ((f->port->subscribed | f->port->subscribing | f->port->subscribed_before) == both)

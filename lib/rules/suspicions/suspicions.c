@@ -23,6 +23,7 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
     [FACT_CREATED_WITH] = OTHERS,
     [FACT_NO_OTHER_LINK] = MOVED,
+    [FACT_SUBSCRIPTIONS] = "unless the port has another subscription, which was not captured",
     [FACT_GIDS] = HAS_GID,
     [FACT_PORT_MTU] = "unless the port was restarted, or the SM changed the MTU of its link, in "
                       "packets that were not captured",
@@ -355,6 +356,13 @@ static bool port_has(const struct check_context *s, const struct suspicion *one)
            endport_has_pkey_by_sa(port, pkey) == PKEY_IS_THERE;
 }
 
+/* Has the port of the fact subscribed since? */
+static bool has_subscribed(const struct check_context *s, const struct suspicion *one)
+{
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
+    return !port || !port->unsubscribed_frame || port->unsubscribed_frame > one->frame;
+}
+
 static bool is_result_explained(const struct check_context *s, const struct suspicion *one)
 {
     switch (one->fact) {
@@ -369,6 +377,8 @@ static bool is_result_explained(const struct check_context *s, const struct susp
     case FACT_PORT_MTU:
     case FACT_PKEYS:
         return port_has(s, one);
+    case FACT_SUBSCRIPTIONS:
+        return has_subscribed(s, one);
     case FACT_CREATED_WITH:
     case FACT_REQUEST:
         return false;
