@@ -15,7 +15,7 @@ static const char *why_no_member(const struct member *m)
     if (!m || (!m->frame && !m->pending))
         return no_join_seen;
     if (m->pending)
-        return "the SA's response to the port's request was not captured";
+        return "no response of the SA to the port's request was captured before";
     if (m->frame <= m->endport->gsi.gap_frame)
         return "a packet of the port's GSI (QP1) was not captured since its join";
     if (!endport_requests_are_complete_since(m->endport, m->frame))
@@ -155,11 +155,13 @@ struct certainty certainty_stayed(const struct check_context *s, const struct fa
 struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->member;
+    if (m && m->pending)
+        return uncertain(why_no_member(m));
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
     if (f->since_start && !endport_requests_are_complete_since_start(f->port))
         return uncertain("the SMPs that gave the port its first LID were not captured");
-    if (m && (m->pending || !m->queried))
+    if (m && !m->queried)
         return uncertain(why_no_member(m));
     return no_request_since(s, f->port,
                             f->since_start ? f->port->new_frame : f->port->initialised_frame);
