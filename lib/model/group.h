@@ -169,6 +169,12 @@ bool group_is_broadcast(const struct group *g);
 bool groups_port_may_differ(const struct groups *g, const struct group *b,
                             const struct endport *port);
 
+/* Did the SA say anything about the group, or did a port ask it to join? */
+static inline bool group_was_mentioned(const struct group *g)
+{
+    return g->frame || g->join_request_frame;
+}
+
 /*
  * The SA answered that the group does not exist or reported its deletion, and no port has requested
  * to create it since.

@@ -14,15 +14,12 @@ static void suspect_scope(const struct check_context *s, struct result r)
     suspect_result(s, &r, s->e->sender_qp.group_frame);
 }
 
-/*
- * The port that sends to the group, or joins it, is a FullMember of a broadcast group of another
- * scope; NULL: of none. Returns true if the result is a failure.
- */
-static bool fail_scope(const struct check_context *s, const struct endport *port,
-                       const uint8_t *mgid, const struct group *broadcast, bool is_link_known)
+/* broadcast: the group of the port's link; NULL: it is not known. */
+static struct result scope_result(const struct endport *port, const uint8_t *mgid,
+                                  const struct group *broadcast)
 {
     struct mgid m = mgid_read(mgid);
-    const struct result r = {
+    return (struct result){
         .rule = R_RFC4391_4_SCOPE_CONSISTENT,
         .about = entity_group(mgid),
         .wanted = (uint32_t)m.flags << 4 | (broadcast ? group_scope(broadcast) : 0),
@@ -32,6 +29,24 @@ static bool fail_scope(const struct check_context *s, const struct endport *port
         .describe = describe_hex,
         .facts = {{FACT_NO_OTHER_LINK, .port = broadcast ? port : NULL, .group = broadcast}},
     };
+}
+
+/* A datagram to a broadcast group: the SA has never said anything about a link of its scope. */
+static void suspect_broadcast(const struct check_context *s, const uint8_t *mgid)
+{
+    const struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid);
+    if (g && !group_was_mentioned(g))
+        suspect_scope(s, scope_result(NULL, mgid, NULL));
+}
+
+/*
+ * The port that sends to the group, or joins it, is a FullMember of a broadcast group of another
+ * scope; NULL: of none. Returns true if the result is a failure.
+ */
+static bool fail_scope(const struct check_context *s, const struct endport *port,
+                       const uint8_t *mgid, const struct group *broadcast, bool is_link_known)
+{
+    const struct result r = scope_result(port, mgid, broadcast);
     bool fails = report_result(s, &r);
     if (!fails && !is_link_known)
         suspect_scope(s, r);
@@ -43,8 +58,10 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
     const struct group *other = NULL;
-    if (m.broadcast)
+    if (m.broadcast) {
+        suspect_broadcast(s, mgid);
         return true;
+    }
     /* a broadcast group of this scope is known, but not known to be present */
     bool unconfirmed = false;
     for (const struct group *b = broadcasts_of(s, m.pkey); b; b = b->next) {

@@ -327,14 +327,24 @@ static bool link_may_exist(const struct check_context *s, const struct suspicion
     return false;
 }
 
-/* Is there a link of the scope that was found? */
+/* Does the sender still use the scope that was found? Then its interface moved to that link. */
+static bool has_moved(const struct check_context *s, const struct suspicion *one)
+{
+    uint32_t frame;
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
+    uint32_t qpn = port ? endport_ud_qpn(port, one->pkey, &frame) : 0;
+    const struct qp *qp = qpn ? qp_of_port(s, port, qpn) : NULL;
+    return !qp || qp->scope == (one->found & 0x0f);
+}
+
+/* Is there a link of the scope that was found? One datagram to its broadcast group shows none. */
 static bool scope_may_exist(const struct check_context *s, const struct suspicion *one)
 {
     const struct group *b = groups_broadcasts(s->f->groups, one->interface,
                                               be16(one->about + MGID_PKEY));
     while (b && group_scope(b) != (one->found & 0x0f))
         b = b->next;
-    return b;
+    return b && (!mgid_is_broadcast(one->about) || group_was_mentioned(b) || has_moved(s, one));
 }
 
 /* Has a port at the LID of the sender the GID of the address? */
