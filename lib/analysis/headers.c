@@ -105,12 +105,6 @@ APART static void wrong_hop_limit(const struct watch *w)
     invalid(w, HOP_LIMIT, 0, what);
 }
 
-/* A GID of the prefix fe80::/64 never leaves its subnet, and every port has one (IBA 4.1.1). */
-static bool is_default_prefix(const uint8_t *gid)
-{
-    return be64(gid) == UINT64_C(0xfe80) << 48;
-}
-
 /* Does the port at the DLID have another GUID, in another subnet than the sender? Then it routes.
  */
 APART static bool is_to_another_subnet(const struct watch *w)
@@ -119,7 +113,7 @@ APART static bool is_to_another_subnet(const struct watch *w)
     const struct endports *all = w->f->endports;
     const struct endport *from = endports_by_lid(all, w->p->at.interface, ib->slid),
                          *to = endports_by_lid(all, w->p->at.interface, ib->dlid);
-    if (memcmp(ib->sgid, ib->dgid, GID_SIZE / 2) == 0 || is_default_prefix(ib->dgid))
+    if (memcmp(ib->sgid, ib->dgid, GID_SIZE / 2) == 0 || gid_has_default_prefix(ib->dgid))
         return false;
     return from && to && memcmp(from->gid, ib->sgid, GID_SIZE) == 0 && endport_has_gid(to) &&
            memcmp(to->gid, ib->dgid, GID_SIZE / 2) != 0 &&

@@ -39,10 +39,12 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
         return WHOSE_UNKNOWN;
     if (owner && owner->lid)
         return of_another(f, sender, owner);
+    if (memcmp(sender->gid + 8, gid + 8, 8) == 0)
+        return WHOSE_OWN_GUID;
     /* alias GUIDs with which it joined earlier may not have been captured */
     if (!endport_requests_are_complete(sender))
         return endport_has_alias(sender, gid) ? WHOSE_ALIAS : WHOSE_UNKNOWN;
-    return memcmp(sender->gid + 8, gid + 8, 8) == 0 ? WHOSE_OWN_GUID : WHOSE_NO_PORT;
+    return WHOSE_NO_PORT;
 }
 
 bool datagram_ips(const struct datagram *d, struct ip *source, struct ip *destination)

@@ -63,6 +63,17 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
         suspect_result(s, &r, other);
 }
 
+/*
+ * Does the sender's port name a GID to the SA that has the subnet prefix? Each port has the default
+ * prefix too (IBA 4.1.1), so a GID with that one says nothing about the subnet's.
+ */
+static bool names_subnet_prefix(const struct check_context *s)
+{
+    const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, s->p->ib.slid);
+    return port && endports_gid_is_confirmed(s->f->endports, port) &&
+           !gid_has_default_prefix(port->gid);
+}
+
 static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
     struct entity address = entity_address(p);
@@ -70,9 +81,11 @@ static void check_gid(const struct check_context *s, const uint8_t *p, enum whos
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
     else if (whose != WHOSE_NO_PORT)
         fail_gid(s, p, R_RFC4391_9_1_1_GID_OF_PORT, whose);
-    if (whose == WHOSE_OWN || whose == WHOSE_OWN_GUID)
+    if (whose == WHOSE_OWN)
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, &address);
-    else if (whose == WHOSE_NO_PORT || whose == WHOSE_ALIAS || whose == WHOSE_UNKNOWN)
+    else if (whose == WHOSE_OWN_GUID && names_subnet_prefix(s))
+        fail_gid(s, p, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, WHOSE_NO_PORT);
+    else if (whose != WHOSE_OTHERS && whose != WHOSE_OTHERS_NAMED)
         fail_gid(s, p, R_RFC4391_9_1_1_GID_FROM_PORT_GUID, whose);
 }
 
@@ -89,7 +102,7 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
                              .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
                              .describe = describe_qpn,
                              .facts = {{FACT_GIDS, .whose = whose}}};
-    bool own = whose == WHOSE_OWN || whose == WHOSE_ALIAS;
+    bool own = whose == WHOSE_OWN || whose == WHOSE_OWN_GUID || whose == WHOSE_ALIAS;
     if (own && r.value == r.wanted)
         report_pass_about(s->r, r.rule, &r.about);
     else if (own || whose == WHOSE_UNKNOWN)

@@ -143,6 +143,12 @@ enum wire_result ib_decode(struct view v, enum ib_start start, struct ib_packet 
  */
 bool ib_plausible(struct view v);
 
+/* A GID of the prefix fe80::/64 never leaves its subnet, and every port has one (IBA 4.1.1). */
+static inline bool gid_has_default_prefix(const uint8_t *gid)
+{
+    return be64(gid) == UINT64_C(0xfe80) << 48;
+}
+
 /* MADs are UD (IBA 13.5.1). */
 static inline bool ib_is_mad(const struct ib_packet *ib)
 {

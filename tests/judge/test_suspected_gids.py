@@ -8,9 +8,9 @@ from frames import ib
 from frames.events import number
 from frames.ib import encap
 from frames.messages import NOBODY, arp
-from frames.subnet import Host
+from frames.subnet import Host, Subnet
 from frames.suspected import late, send
-from support import check
+from support import check, findings
 
 OF_PORT, FROM_GUID = "rfc4391.9.1.1.gid-of-port", "rfc4391.9.1.1.gid-from-port-guid"
 UNLESS = "unless the port has this GID, too, by an SMP or a join that was not captured"
@@ -61,6 +61,61 @@ def test_another_prefix(tmp_path):
     s, a, _, _ = late()
     announced(s, a, Host(1, prefix="fec0::").gid)
     assert suspicions(s, tmp_path) == []
+
+
+PREFIX = "fec0:0:0:1::"
+
+
+def of_other_prefix(named, announces):
+    """The port joins by its GID of one prefix, and announces that of another one in a reply. Returns
+    the subnet, the port and its peer."""
+    s = Subnet(prefix=PREFIX)
+    a, b = (Host(n, prefix=PREFIX) for n in (1, 2))
+    by, other = (Host(1, prefix=prefix) for prefix in (named, announces))
+    for host in (by, b):
+        s.join(host, s.broadcast())
+    s.arp_request(b, a.ip)
+    s.wait(1)
+    s.arp_reply(a.also(gid=other.gid), b)
+    s.wait(1)
+    return s, by, b
+
+
+def violations(s):
+    return [f.rule for f in findings.frames(s.pcap()) if f.outcome == "fail"]
+
+
+def test_the_default_prefix_is_announced_in_a_subnet_of_another_one():
+    s, a, b = of_other_prefix(PREFIX, "fe80::")
+    s.path(a, b)
+    s.path(b, a)
+    assert violations(s) == [FROM_GUID]
+
+
+def test_it_names_the_gid_that_it_announced():
+    """The subnet's prefix has changed: it joins by its new GID."""
+    s, a, b = of_other_prefix(PREFIX, "fec0:0:0:2::")
+    s.join(Host(1, prefix="fec0:0:0:2::"), s.broadcast())
+    s.path(b, a)
+    assert violations(s) == []
+
+
+def test_it_names_its_gid_of_the_default_prefix():
+    """Each port has that prefix too: it does not say which one the subnet has."""
+    s, a, b = of_other_prefix("fe80::", PREFIX)
+    s.path(a, b)
+    s.path(b, a)
+    assert violations(s) == []
+
+
+def test_a_request_before_the_announcement_was_not_captured():
+    """It may name another GID."""
+    s, a, b = of_other_prefix(PREFIX, "fec0:0:0:2::")
+    s.path(a, b)
+    del s.records[-2:]
+    s.path(a, b)
+    s.path(b, a)
+    assert violations(s) == []
 
 
 def test_the_port_has_the_gid_too(tmp_path):

@@ -118,9 +118,19 @@ static bool is_agreed(const struct check_context *s, const struct claim *f)
     return c && f->port == endport_of(c->endport[1]) && connection_agrees(c, (uint32_t)f->value);
 }
 
+/* Has the port named the GID of the address that it announced by now? */
+static bool is_named(const struct check_context *s, const struct claim *f)
+{
+    if (f->rule != R_RFC4391_9_1_1_GID_FROM_PORT_GUID)
+        return false;
+    const struct endport *owner = endports_by_gid(s->f->endports, f->port->interface,
+                                                  f->bytes + LLADDR_GID);
+    return owner && endport_has_lid(owner, f->port->lid);
+}
+
 bool claim_is_explained(const struct check_context *s, const struct claim *f)
 {
-    return is_sender(s, f) || is_agreed(s, f);
+    return is_sender(s, f) || is_agreed(s, f) || is_named(s, f);
 }
 
 bool claim_is_explained_by_request(const struct check_context *s, const struct claim *f)
