@@ -174,12 +174,35 @@ static bool may_be_routed(const struct check_context *s, const struct group *b)
 {
     const struct ib_packet *ib = &s->p->ib;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface, ib->sgid);
-    bool is_default = be64(ib->sgid) == UINT64_C(0xfe80) << 48;
-    return ib->hop_limit < b->hop_limit && !is_default && !(port && port->named_frame);
+    return ib->hop_limit < b->hop_limit && !gid_has_default_prefix(ib->sgid) &&
+           !(port && port->named_frame);
 }
 
-/* RFC 4391 §5: the interface uses the parameters that the join returned. */
-static void check_parameters(const struct check_context *s, const struct group *b)
+static bool has_parameters(const struct ib_packet *ib, const struct group *g)
+{
+    return ib->tclass == g->tclass && ib->flow_label == g->flow_label &&
+           ib->hop_limit == g->hop_limit && (!ib->has_lrh || ib->sl == g->sl);
+}
+
+/*
+ * Can it be proved that a datagram to another group than the broadcast group has parameters that no
+ * join returned? All groups have those of the broadcast group (RFC 4391 §10), so a sender may use
+ * these. Nothing shows which join the SA's own port made. Else the mismatch is left to
+ * suspect_group_traffic().
+ */
+static bool has_other_parameters(const struct check_context *s, const struct group *g,
+                                 const struct fact *parameters)
+{
+    const struct group *b = groups_broadcast(s->f->groups, g->interface, s->p->ib.pkey,
+                                             group_scope(g));
+    return b && !is_sa(s) && !has_parameters(&s->p->ib, b) && fact_is_known(s, *parameters);
+}
+
+/*
+ * RFC 4391 §5: the interface uses the parameters that the join returned. Returns true if the result
+ * is a failure.
+ */
+static bool check_parameters(const struct check_context *s, const struct group *g)
 {
     const struct ib_packet *ib = &s->p->ib;
     struct result r = {.rule = R_RFC4391_5_JOIN_PARAMETERS_USED,
@@ -188,18 +211,17 @@ static void check_parameters(const struct check_context *s, const struct group *
                                 (uint64_t)ib->hop_limit << 8 | ib->sl,
                        .at = {s->r->base + ib->grh_off, GRH_SGID},
                        .describe = describe_parameters,
-                       .facts = {{FACT_PARAMETERS, .group = b}}};
-    r.about.group = b->mgid;
-    bool same = ib->tclass == b->tclass && ib->flow_label == b->flow_label &&
-                ib->hop_limit == b->hop_limit && (!ib->has_lrh || ib->sl == b->sl);
-    if (same)
+                       .facts = {{FACT_PARAMETERS, .group = g}}};
+    r.about.group = g->mgid;
+    if (has_parameters(ib, g))
         report_pass_about(s->r, r.rule, &r.about);
-    else if (may_be_routed(s, b))
+    else if (may_be_routed(s, g))
         report_inconclusive(s->r, r.rule, NULL,
                             "the packet may have come through an InfiniBand router, which changes "
                             "these fields");
-    else
-        report_result(s, &r);
+    else if (group_is_broadcast(g) || has_other_parameters(s, g, &r.facts[0]))
+        return report_result(s, &r);
+    return false;
 }
 
 static void note_sl(const struct check_context *s, const struct group *g)
@@ -294,16 +316,16 @@ void check_multicast(const struct check_context *s)
     check_joined(s, sender, m);
     if (sender)
         check_subscribed(s, sender, m);
-    if (there && group_is_broadcast(g))
-        check_parameters(s, g);
-    else if (group_is_broadcast(g))
+    bool fails = there && ib->has_lrh && check_parameters(s, g);
+    if (!there && group_is_broadcast(g))
         report_inconclusive(s->r, R_RFC4391_5_JOIN_PARAMETERS_USED, NULL,
                             "the SA's record of the group was not captured");
-    else
+    if (!group_is_broadcast(g) && !fails)
         note_sl(s, g);
     if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6))
         note_forward(s, g, d->body);
     for (unsigned i = 0; i < s->e->listener_count; i++)
         check_listener(s, &s->e->listeners[i], sender);
-    suspect_group_traffic(s, g);
+    if (!fails)
+        suspect_group_traffic(s, g);
 }

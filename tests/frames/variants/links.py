@@ -161,9 +161,8 @@ def joins_again(w):
 
 
 for field, value in (("tclass", 0x20), ("flow", 5), ("hop", 9), ("sl", 3)):
-    for way, name in IPV4.items():
-        if name not in ("A.mcast4", "B.igmp"):
-            change("rfc4391.5.join-parameters-used", f"{way}, {field}", name, {field: value})
+    for way, name in {**IPV4, **IPV6}.items():
+        change("rfc4391.5.join-parameters-used", f"{way}, {field}", name, {field: value})
 change(
     "rfc4391.5.join-parameters-used",
     "ARP request, sl",
