@@ -11,13 +11,14 @@ import pytest
 
 from frames import fabric, ib
 from frames.events import copy_last, number
-from frames.fabric import FULL, SEND_ONLY
+from frames.fabric import CREATED as CREATED_TRAP, DELETED as DELETED_TRAP, FULL, SEND_ONLY
 from frames.ib import encap
 from frames.messages import NOBODY, igmp_report, mld_report, udp6
 from frames.subnet import Host
 from frames.suspected import GROUP, late, send
 from support import check
 
+SCOPE, TRAPS = "rfc4391.4.scope-consistent", "rfc4391.10.subscribe-traps"
 JOINED, RECEIVER = "rfc4391.10.join-before-send", "rfc4391.10.receiver-fullmember"
 MEMBER, EXISTS = "rfc4391.5.full-member-join", "rfc4391.5.broadcast-group-exists"
 BEFORE_USE, ATTRIBUTES = "rfc4391.10.group-before-use", "rfc4391.10.group-attributes"
@@ -807,3 +808,123 @@ def test_the_link_of_the_other_scope_is_captured_later(tmp_path):
     s.scope = 5
     s.join(b, s.broadcast())
     assert suspected(s, tmp_path) == []
+
+
+# ---- a group that was deleted
+
+
+def told_of_deletion(told=True):
+    """b, its only FullMember, leaves the group that a has joined to send. The SA reports to a that
+    it deleted it."""
+    s, a, b, _ = late()
+    s.path(a, b)
+    s.join(b, s.group4(GROUP))
+    s.join(a, s.group4(GROUP), SEND_ONLY)
+    s.wait(1)
+    s.leave(b, s.group4(GROUP))
+    s.report(a if told else b, 67, s.group4(GROUP))
+    report = number(s) - 1
+    s.wait(1)
+    return s, a, b, report
+
+
+def test_a_member_sends_after_the_report_of_the_deletion(tmp_path):
+    s, a, b, report = told_of_deletion()
+    frame = send(s, a)
+    texts = ("a group that the SA has", "the SA said that it was deleted", CREATED)
+    assert suspected(s, tmp_path) == [(BEFORE_USE, frame, report, *texts)]
+
+
+def test_the_deletion_was_reported_to_another_port(tmp_path):
+    s, a, _, _ = told_of_deletion(told=False)
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_the_group_is_created_again(tmp_path):
+    s, a, b, _ = told_of_deletion()
+    s.join(b, s.group4(GROUP))
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a sender that ends its subscriptions
+
+
+def ends_subscriptions(s, host):
+    for trap in (CREATED_TRAP, DELETED_TRAP):
+        data = ib.inform_info("::", trap, subscribe=0)
+        s.ask(host, ib.SET, ib.ATTR_INFORM_INFO, data)
+    s.wait(1)
+
+
+def sends_only():
+    s, a, b, _ = late()
+    s.path(a, b)
+    s.join(b, s.group4(GROUP))
+    s.join(a, s.group4(GROUP), SEND_ONLY)
+    s.subscribe(a)
+    s.wait(1)
+    return s, a
+
+
+def test_a_sender_ends_its_subscriptions(tmp_path):
+    s, a = sends_only()
+    ends_subscriptions(s, a)
+    frame = send(s, a)
+    [(rule, at, other, *_)] = suspected(s, tmp_path)
+    assert (rule, at, other) == (TRAPS, frame, frame - 1)
+
+
+def test_a_sender_that_subscribes_again(tmp_path):
+    s, a = sends_only()
+    ends_subscriptions(s, a)
+    send(s, a)
+    s.subscribe(a)
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_a_sender_whose_subscription_was_not_captured(tmp_path):
+    s, a, b, _ = late()
+    s.path(a, b)
+    s.join(b, s.group4(GROUP))
+    s.join(a, s.group4(GROUP), SEND_ONLY)
+    s.wait(1)
+    send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a broadcast of another scope
+
+
+def broadcast_of(scope):
+    """a, whose broadcasts have scope 2, sends one of this scope: frame 2."""
+    s, a, b, _ = late()
+    s.arp_request(a, b.ip)
+    s.wait(1)
+    other = ib.mgid_ipv4("255.255.255.255", scope=scope)
+    s.arp_request(a, b.ip, other)
+    s.wait(1)
+    return s, a, b, other
+
+
+def test_a_broadcast_of_another_scope(tmp_path):
+    s, a, b, _ = broadcast_of(5)
+    s.arp_request(a, b.ip)
+    found = [one[:2] for one in suspected(s, tmp_path)]
+    assert (SCOPE, 2) in found
+
+
+def test_the_interface_moves_to_the_link_of_another_scope(tmp_path):
+    s, a, b, other = broadcast_of(5)
+    s.arp_request(a, b.ip, other)
+    assert SCOPE not in [one[0] for one in suspected(s, tmp_path)]
+
+
+def test_the_sa_has_the_link_of_that_scope(tmp_path):
+    """a has an interface on it, too, which joins again later."""
+    s, a, b, other = broadcast_of(5)
+    s.arp_request(a, b.ip)
+    s.join(a, other)
+    assert SCOPE not in [one[0] for one in suspected(s, tmp_path)]
