@@ -123,7 +123,7 @@ static void describe_stayed(const struct check_context *s, const struct result *
 static void on_stayed(const struct check_context *s, const struct subnet_event *e)
 {
     struct result r = {.rule = R_RFC4391_10_LEAVE,
-                       .about = port_of(e->endport),
+                       .about = entity_endport(e->endport),
                        .value = e->member->stopped_frame,
                        .is_code = true,
                        .describe = describe_stayed,
