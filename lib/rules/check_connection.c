@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "rules/result.h"
+#include "rules/suspicions/suspicions.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
@@ -181,6 +182,7 @@ static bool has_last_qpn(const struct check_context *s, const struct cm *cm,
     switch (cm->message) {
     case CM_REQ:
         return c->req_frame != frame;
+    suspicions_accepted(s->suspicions, c);
     case CM_REP:
         return c->rep_frame != frame;
     case CM_RTU:

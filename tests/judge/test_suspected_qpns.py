@@ -145,6 +145,37 @@ def test_a_request_of_one_that_may_have_an_older_address(tmp_path):
     assert suspicions(s, tmp_path) == []
 
 
+def accepted(tmp_path, form, qpn=None, refused=False):
+    """c has not asked for b's address, and its REQ has another QPN of b; b answers. qpn: in the REP's
+    private data."""
+    s, _, b, c, _ = met()
+    announced, link = number(s), Link(s, c, b)
+    s.wait(1)
+    link.req(form(WRONG), ib.private_data(c.qpn, 65524))
+    frame, data = number(s), ib.private_data(qpn or b.qpn, 65524)
+    if refused:
+        link.rej(28, data)
+    else:
+        link.rep(data)
+        link.rtu(ib.private_data(c.qpn, 65524))
+    return raised(frame, SERVICE, announced, b.qpn), suspicions(s, tmp_path)
+
+
+@pytest.mark.parametrize("form", [ib.service_id_rfc, ib.service_id_linux], ids=["rfc", "linux"])
+def test_a_request_with_another_qpn_is_accepted(form, tmp_path):
+    """b has not been restarted: a REQ with its QPN of before would have been refused."""
+    expected, found = accepted(tmp_path, form)
+    assert found == expected
+
+
+def test_a_request_with_a_qpn_of_before_is_refused(tmp_path):
+    assert accepted(tmp_path, ib.service_id_rfc, refused=True)[1] == []
+
+
+def test_a_request_to_a_second_interface_is_accepted(tmp_path):
+    assert accepted(tmp_path, ib.service_id_rfc, WRONG)[1] == []
+
+
 def test_the_announced_qpns(tmp_path):
     s, a, b, _, _ = met()
     request(s, a, b)

@@ -84,9 +84,11 @@ void suspect_qpn(const struct check_context *s, const struct result *r)
 {
     const struct fact *f = &r->facts[0];
     bool is_datagram = f->kind == FACT_NEIGHBOUR;
-    if (!s->suspicions || packet_is_corrupt(s->p) || !has_address(s, f))
+    bool known = has_address(s, f), is_service = r->rule == R_RFC4755_3_5_SERVICE_ID;
+    if (!s->suspicions || packet_is_corrupt(s->p) || (!known && !is_service))
         return;
     struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_QPN, (uint32_t)r->value);
+    new.is_confirmed = known; /* else the REP may */
     if (is_datagram) {
         of_neighbour(s, f->neighbour, &new);
     } else {

@@ -186,18 +186,27 @@ void suspicions_raise(const struct check_context *s, struct suspicion *new, cons
 {
     struct suspicions *all = s->suspicions;
     const struct finding unwritten = finding_of(new, false);
+    bool is_early = new->which == SUSPECTED_QPN && !new->is_confirmed;
     if (is_waiting(all, new) || !report_counts(s->r, &unwritten))
         return;
     write_texts(s, r, new);
-    if (!report_one(s, new, false))
+    if (!is_early && !report_one(s, new, false))
         return;
     if (!all->all)
         all->all = g_new0(struct suspicion, SUSPICIONS_MAX);
     if (all->n < SUSPICIONS_MAX) {
         all->all[all->n++] = *new;
         all->waiting[new->which]++;
-    } else
+    } else if (!is_early) {
         report_one(s, new, true);
+    }
+}
+
+void suspicions_accepted(struct suspicions *all, const struct connection *c)
+{
+    for (unsigned i = 0; all && i < all->n; i++)
+        if (all->all[i].which == SUSPECTED_QPN && all->all[i].connection == c->number)
+            all->all[i].is_confirmed |= all->all[i].expected == c->responder.ud_qpn;
 }
 
 static bool is_about(const struct suspicion *one, const struct traffic_key *key,

@@ -53,7 +53,7 @@ struct suspicion {
     uint32_t frame, other_frame; /* of the packet, and of the other value */
     /*
      * a packet after the datagram has the expected value too, or the SA's record has it; true for a
-     * QPN, which the port itself announced, and for a result
+     * QPN, which the port itself announced to the sender, and for a result
      */
     bool is_confirmed;
     bool of_record; /* the other packet is the SA's record of the group */
@@ -92,6 +92,12 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
  * the texts; NULL: of a datagram.
  */
 void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
+
+/*
+ * The REP of the connection has the responder's UD QPN. It confirms that the REQ has another one:
+ * one that the requester had from before a restart of the interface would have been refused.
+ */
+void suspicions_accepted(struct suspicions *all, const struct connection *c);
 
 /*
  * A packet of the source has this value of the group `key`, which is named by MGID and interface.
