@@ -189,16 +189,6 @@ void connections_interface_asks(const struct endport *port, uint16_t pkey,
             (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
 }
 
-void connections_interface_up(const struct endport *port, uint16_t pkey,
-                              const struct clocks *clocks, lifecycle_observer *observer, void *user)
-{
-    connections_interface_asks(port, pkey, clocks);
-    struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
-        if (same_partition(c->pkey, pkey) && connection_has_left(c))
-            decide(c, observer, user);
-}
-
 void connection_ended(struct connection *c, const struct clocks *clocks)
 {
     set_connection_time(c, clocks);
@@ -252,4 +242,13 @@ void connection_data(struct connection *c, const struct clocks *clocks,
 {
     if (connection_has_left(c) && connection_is_open(c) && teardown_is_over(c, clocks))
         decide(c, observer, user);
+}
+
+void connections_gsi_sent(const struct endport *port, const struct clocks *clocks,
+                          lifecycle_observer *observer, void *user)
+{
+    struct connection *c = port->connections;
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
+        if (connection_has_left(c) && teardown_is_over(c, clocks))
+            decide(c, observer, user);
 }

@@ -24,18 +24,19 @@ void connection_req_received(struct connection *c);
  */
 void connection_given_up(const struct connection *d);
 
-/*
- * The port's interface on this partition left the broadcast group (down), asked to join it (asks),
- * or joined it again (up).
- */
+/* The port's interface on this partition left the broadcast group (down), or asked to join it. */
 void connections_interface_down(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks, lifecycle_observer *observer,
                                 void *user);
 void connections_interface_asks(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks);
-void connections_interface_up(const struct endport *port, uint16_t pkey,
-                              const struct clocks *clocks, lifecycle_observer *observer,
-                              void *user);
+
+/*
+ * The port's GSI sent a packet. It shows whether the connections of an interface that left some
+ * time ago were ended, because each DREQ gets a response.
+ */
+void connections_gsi_sent(const struct endport *port, const struct clocks *clocks,
+                          lifecycle_observer *observer, void *user);
 
 /* A DREQ or DREP of c was seen. */
 void connection_ended(struct connection *c, const struct clocks *clocks);

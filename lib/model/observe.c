@@ -39,8 +39,8 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     }
     if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
-    else if (e->kind == SUBNET_JOINED && e->left_before)
-        connections_interface_up(e->endport, pkey, clocks_of(o), on_lifecycle, o);
+    else if (e->kind == SUBNET_JOINED && e->left_before) /* its request was not captured */
+        connections_interface_asks(e->endport, pkey, clocks_of(o));
 }
 
 static void on_subnet_event(void *user, const struct subnet_event *e)
@@ -171,6 +171,10 @@ static struct endport *learn_sender(const struct observation *o)
 {
     const struct packet *p = o->p;
     const struct ib_packet *ib = &p->ib;
+    else if (cm && !c)
+        note_unknown_connection(o);
+    if (o->e->gsi)
+        connections_gsi_sent(o->e->gsi, clocks_of(o), on_lifecycle, o);
     struct endports *all = o->f->endports;
     struct endport *sender = endports_get_by_gid(all, p->at.interface, ib->sgid, false);
     if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(p))

@@ -3,8 +3,25 @@
 #include "rules/certainty.h"
 
 /*
- * Was every GSI packet of both ends captured since the REP? At data on the connection, the next one
- * of the end that left shows whether its DREQ was missed, or that it joined again at once.
+ * The end that left may have joined again at once. Its own GSI packet shows that it did not, or,
+ * after one of its peer, the SA's next packet: no response to it is missing.
+ */
+static struct certainty not_joined_again(const struct check_context *s, const struct connection *c)
+{
+    const struct endport *left = c->endport[c->requester.left ? 0 : 1], *gsi = s->e->gsi;
+    if (gsi && ((gsi == c->endport[0] && c->requester.left) ||
+                (gsi == c->endport[1] && c->responder.left)))
+        return certain();
+    struct certainty by_sa = no_request_since(s, left, c->rep_frame);
+    if (!gsi || by_sa.when != FACT_AT_RESPONSE)
+        return certain_at(FACT_AT_REQUEST, left);
+    by_sa.when = FACT_AT_SA;
+    return by_sa;
+}
+
+/*
+ * Was every GSI packet of both ends captured since the REP? A DREQ gets a response, so the next
+ * packet of either end shows whether it was missed.
  */
 struct certainty certainty_open(const struct check_context *s, const struct fact *f)
 {
@@ -12,9 +29,9 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
     for (unsigned i = 0; i < 2; i++)
         if (!c->endport[i] || !endport_requests_are_complete_since(c->endport[i], c->rep_frame))
             return uncertain("its DREQ may not have been captured");
-    return s->p->classification.class == PAYLOAD_MAD
-               ? certain()
-               : certain_at(FACT_AT_REQUEST, c->endport[c->requester.left ? 0 : 1]);
+    if (c->endport[c->requester.left ? 0 : 1]->several_interfaces)
+        return uncertain("the port may have another interface, with the connection");
+    return not_joined_again(s, c);
 }
 
 /*

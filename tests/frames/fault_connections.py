@@ -259,7 +259,7 @@ fail(
 def teardown(t):
     t.drop(108, 109)
     all_of_gsi(t)
-    return t.frames[-1]
+    return t.frames[-2]
 
 
 @fail(
@@ -269,10 +269,24 @@ def teardown(t):
     variant="-2",
 )
 def data_after_leave(t):
-    t.drop(108, 109, 117, 118)
+    t.drop(117, 118)
     query = t.insert(t.frames[-1], t[42].copy())
     all_of_gsi(t)
     return query  # n1's next request: it did not join again
+
+
+@fail(
+    "rfc4755.3.4.teardown",
+    CONNECTED,
+    "n1's connection with n0 is not ended; 12 s after n1 left it sends a request to the SA",
+    variant="-3",
+)
+def request_after_leave(t):
+    t.drop(108, 109)
+    query = t.insert(t.frames[-1], t[42].copy())
+    query.time += 12 * 10**9
+    all_of_gsi(t)
+    return query
 
 
 assert N0.qpn < N1.qpn  # so n0's address is the smaller one (RFC 4755 §3.3)
