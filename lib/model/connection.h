@@ -25,8 +25,8 @@ struct flow {
     struct connection *connection; /* NULL: no handshake was seen */
     struct stream stream;
     /*
-     * first frame with IPoIB data before the REP: before a handshake of this QP, or during it; 0:
-     * none
+     * first frame with IPoIB data before the REP: before a handshake of this QP, or during it; to
+     * the requester, also before both the RTU and the requester's data; 0: none
      */
     uint32_t early_frame;
     struct sequence sequence; /* of the SEND packets */
@@ -78,6 +78,7 @@ struct connection_side {
     bool refused : 1;                /* the requester: it responded to the REP with a REJ */
     /* the requester: data of both sides before the first ACK or NAK (unseen_packet.c) */
     uint8_t unacknowledged : 3;
+    uint8_t sent_after_end : 2; /* messages, up to CONNECTION_GOES_ON */
 };
 
 struct connection {
@@ -133,6 +134,25 @@ static inline bool connection_has_response(const struct connection *c)
 static inline bool connection_is_over(const struct connection *c)
 {
     return c->rej_frame || c->dreq_frame || c->drep_frame;
+}
+
+/* Did this end send a DREQ? */
+static inline bool connection_is_ended_by(const struct connection *c, bool requester)
+{
+    return requester ? c->dreq_by_requester : c->dreq_by_responder;
+}
+
+/*
+ * This end sent a message after its DREQ and the response. Messages with new PSNs, each some time
+ * after the one before (lifecycle.c), are neither sent again nor left in a send queue: after so
+ * many, it goes on.
+ */
+enum { CONNECTION_GOES_ON = 3 };
+void connection_sent_after_end(struct connection *c, bool requester, const struct clocks *clocks);
+
+static inline bool connection_goes_on(const struct connection *c, bool requester)
+{
+    return (requester ? &c->requester : &c->responder)->sent_after_end == CONNECTION_GOES_ON;
 }
 
 /* Established, and not yet disconnected. */

@@ -238,6 +238,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     if (!p->service_id)
         p->service_id = nameless->service_id;
     p->several_interfaces |= nameless->several_interfaces;
+    p->has_unknown_connection |= nameless->has_unknown_connection;
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
         nameless->pkeys = NULL;

@@ -66,6 +66,8 @@ struct endport {
      * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).
      */
     uint8_t several_interfaces : 1;
+    /* it sent or received a CM message of a connection whose REQ was not captured */
+    uint8_t has_unknown_connection : 1;
     /* how often an interface ended: it left its broadcast group, or was brought up again */
     uint8_t ended : 3;
     uint8_t node_type : 2;      /* from NodeInfo, with a PortInfo of the same route; 0: not known */

@@ -384,6 +384,34 @@ static bool is_by_flow(const struct packet *p, const struct flow *flow, bool nex
            (!c || (connection_is_ipoib(c) && connection_is_over(c))) && !packet_is_corrupt(p);
 }
 
+/* By the RTU, or data. What the responder sent just before may have been sent after that. */
+static void responder_may_send(const struct fabric *f, struct connection *c)
+{
+    uint32_t *frame = &c->requester.flow.early_frame;
+    if (order_is_uncertain(&f->facts.order, *frame))
+        *frame = 0;
+}
+
+/* The responder may send after the RTU (IBA 12.6.9), or the first data. */
+static bool is_before_rtu(const struct flow *flow)
+{
+    const struct connection *c = flow->connection;
+    return c && flow->to_requester && connection_is_open(c) && !c->rtu_frame &&
+           !c->responder.flow.sequence.first_frame;
+}
+
+static bool is_first_data(const struct flow *flow)
+{
+    return flow->connection && !flow->to_requester &&
+           !flow->connection->responder.flow.sequence.first_frame;
+}
+
+static bool is_ended_by_sender(const struct flow *flow)
+{
+    const struct connection *c = flow->connection;
+    return c && c->drep_frame && connection_is_ended_by(c, !flow->to_requester);
+}
+
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -405,12 +433,18 @@ static void classify_connected(struct fabric *f, struct packet *p)
         return;
     }
     bool next = flow_is_next(flow, ib->psn);
+    bool was_ours = flow->connection && connection_is_ipoib(flow->connection);
+    if (send && is_first_data(flow))
+        responder_may_send(f, flow->connection);
     if (send && packet_is_corrupt(p))
         flow_sees_corrupt(flow, ib->psn, p->at.frame);
     else if (send)
         flow_sees(flow, ib->psn, looks, p->at.frame);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
+    v->is_released = was_ours && !flow->connection;
+    if (looks && next && is_ended_by_sender(flow) && !packet_is_corrupt(p))
+        connection_sent_after_end(flow->connection, !flow->to_requester, &f->facts.order.clocks);
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
     bool ours = ipoib && is_owned(f, v->connection, next);
     bool begins = ours || looks || is_likely(p, flow, next);
@@ -423,11 +457,14 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_part(f, p, flow, ours, begins || by_flow);
     if (by_flow)
         v->flow_frame = flow->connection ? flow->connection->req_frame : flow->early_frame;
+    bool was_recognised = flow->consecutive == FLOW_RECOGNISED;
     if (!packet_is_corrupt(p))
         count_consecutive(flow, ib, looks, next);
+    v->is_recognised = !flow->connection && !was_recognised && flow->consecutive == FLOW_RECOGNISED;
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
         flow->looked_ipoib = true;
-    bool early = send && (looks || ours) && !(v->connection && v->connection->rep_frame);
+    bool early = send && (looks || ours) &&
+                 (!(v->connection && v->connection->rep_frame) || is_before_rtu(flow));
     if (early && flow->early_frame == 0)
         flow->early_frame = p->at.frame;
     if (send && ours)
@@ -537,9 +574,13 @@ bool fabric_knows_history(const struct fabric_facts *f, const struct group *grou
 
 static void classify_mad(struct fabric *f, struct packet *p)
 {
-    if (packet_cm(p) && !packet_is_corrupt(p))
-        p->classification.connection = connections_message(
-            f->connections, p->at.frame, order_window(&f->facts.order), &p->mad, &p->src, &p->dst);
+    if (!packet_cm(p) || packet_is_corrupt(p))
+        return;
+    struct connection *c = connections_message(
+        f->connections, p->at.frame, order_window(&f->facts.order), &p->mad, &p->src, &p->dst);
+    p->classification.connection = c;
+    if (c && c->rtu_frame == p->at.frame)
+        responder_may_send(f, c);
 }
 
 /* ---- copies */

@@ -163,6 +163,9 @@ struct classification {
     bool by_context;               /* classified by earlier packets, not by its own contents */
     struct connection *connection; /* the connection of the data or CM message; NULL: not known */
     bool to_requester;
+    /* its PSN is not one of the connection that was set up for the queue pair */
+    bool is_released;
+    bool is_recognised; /* no set-up was captured, but its flow is IPoIB's from now on */
     /*
      * its contents are not IPoIB's, but its flow is (FLOW_RECOGNISED): the first frame of the flow
      * that looked like IPoIB, or the REQ of its connection; 0: otherwise

@@ -215,6 +215,21 @@ bool connection_is_quiet(const struct connection *c, const struct clocks *clocks
 }
 
 /*
+ * Neither a send queue nor the receiver holds back single messages for so long. A burst of them
+ * counts once: the capture may have lost it, and then RC transmitted it again.
+ */
+enum { APART_NS = 100 * MS_NS };
+
+void connection_sent_after_end(struct connection *c, bool requester, const struct clocks *clocks)
+{
+    if (connection_goes_on(c, requester) || connection_is_quiet(c, clocks) ||
+        clocks_at_least(clocks, c->interface, time_of_connection(c)) < APART_NS)
+        return;
+    (requester ? &c->requester : &c->responder)->sent_after_end++;
+    set_connection_time(c, clocks);
+}
+
+/*
  * Minimum time from the last data on a connection to the first on another one with its QPs: the
  * TimeWait, about one ACK timeout. Half of that, because an end may round its own value down. 0: no
  * limit.

@@ -124,6 +124,19 @@ static void follow_lifecycle(const struct observation *o, const struct cm *cm, s
         connection_ended(c, clocks_of(o));
 }
 
+static void note_unknown_connection(const struct observation *o)
+{
+    const struct port ends[] = {o->p->src, o->p->dst};
+    for (unsigned i = 0; i < G_N_ELEMENTS(ends); i++) {
+        uint16_t lid = port_to_lid(ends[i]);
+        struct endport *port = lid ? endports_get_by_lid(o->f->endports, o->p->at.interface, lid,
+                                                         false)
+                                   : NULL;
+        if (port)
+            port->has_unknown_connection = true;
+    }
+}
+
 static void follow_sa(const struct observation *o)
 {
     const struct packet *p = o->p;
@@ -158,6 +171,10 @@ static void learn_mad(struct observation *o)
         listeners_see_request(o);
     if (cm && c && connection_is_ipoib(c))
         follow_lifecycle(o, cm, c);
+    else if (cm && !c)
+        note_unknown_connection(o);
+    if (o->e->gsi)
+        connections_gsi_sent(o->e->gsi, clocks_of(o), on_lifecycle, o);
 }
 
 /* ---- datagrams */
@@ -171,10 +188,6 @@ static struct endport *learn_sender(const struct observation *o)
 {
     const struct packet *p = o->p;
     const struct ib_packet *ib = &p->ib;
-    else if (cm && !c)
-        note_unknown_connection(o);
-    if (o->e->gsi)
-        connections_gsi_sent(o->e->gsi, clocks_of(o), on_lifecycle, o);
     struct endports *all = o->f->endports;
     struct endport *sender = endports_get_by_gid(all, p->at.interface, ib->sgid, false);
     if (!ib->has_lrh || (sender && endport_has_lid(sender, ib->slid)) || packet_is_corrupt(p))

@@ -21,7 +21,29 @@ static struct entity about(const struct connection *c, uint32_t what)
     return s;
 }
 
+/* A result about what the port does, at a packet that may be another port's. */
+static void report_of_port(const struct check_context *s, const struct result *r,
+                           const struct endport *port, bool holds)
+{
+    struct reporter reporter = *s->r;
+    struct check_context of = *s;
+    const struct sender sender = sender_of_port(port);
+    reporter.sender = &sender;
+    of.r = &reporter;
+    settle_result(&of, r, holds);
+}
+
 /* ---- set-up */
+
+static void describe_before_rtu(const struct check_context *s, const struct result *r,
+                                char *expected, char *actual)
+{
+    const struct connection *c = r->facts[0].connection;
+    (void)s;
+    g_snprintf(expected, RESULT_TEXT, "the RTU, which follows in frame %u, before IP in frame %u",
+               c->rtu_frame, c->requester.flow.early_frame);
+    g_strlcpy(actual, "IP of the responder before the RTU", RESULT_TEXT);
+}
 
 static void describe_announced(const struct check_context *s, const struct result *r,
                                char *expected, char *actual)
@@ -129,6 +151,18 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         report_pass_about(s->r, r.rule, &entity);
 }
 
+/* IP data of the responder before the RTU and the requester's data: it shows either is there. */
+static void check_before_rtu(const struct check_context *s, const struct connection *c)
+{
+    const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
+                             .about = about(c, CM_RTU),
+                             .is_code = true,
+                             .describe = describe_before_rtu,
+                             .facts = {{FACT_EARLY_DATA, .connection = c}}};
+    if (c->rtu_frame && c->requester.flow.early_frame > c->rep_frame)
+        report_of_port(s, &r, c->endport[1], false);
+}
+
 /* IP data before the REP, in either direction. */
 static void check_early(const struct check_context *s, const struct cm *cm,
                         const struct connection *c)
@@ -148,6 +182,7 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
     if (c->rep_frame != s->p->at.frame)
         return;
     check_early(s, cm, c);
+    suspicions_accepted(s->suspicions, c);
     if (c->responder.has_private)
         check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[1],
                             c->responder.ud_qpn,
@@ -182,7 +217,6 @@ static bool has_last_qpn(const struct check_context *s, const struct cm *cm,
     switch (cm->message) {
     case CM_REQ:
         return c->req_frame != frame;
-    suspicions_accepted(s->suspicions, c);
     case CM_REP:
         return c->rep_frame != frame;
     case CM_RTU:
@@ -221,6 +255,8 @@ void check_connection_message(const struct check_context *s)
         on_rep(s, cm, c);
     else if (is_first_refusal(s, cm, c))
         check_crossing(s, cm, c);
+    if (c->rtu_frame == s->p->at.frame)
+        check_before_rtu(s, c);
     if (has_last_qpn(s, cm, c))
         check_last_qpn(s, cm, c);
 }
@@ -235,7 +271,7 @@ void check_teardown(const struct check_context *s, const struct connection *c)
         .expected = "a DREQ when its interface goes down",
         .actual = "the interface left the broadcast group, the connection stayed",
         .facts = {{FACT_OPEN, .connection = c}}};
-    settle_result(s, &r, !(connection_is_open(c)));
+    report_of_port(s, &r, c->endport[c->requester.left ? 0 : 1], !connection_is_open(c));
 }
 
 /* ---- data */
@@ -244,8 +280,7 @@ void check_teardown(const struct check_context *s, const struct connection *c)
 static void check_ended(const struct check_context *s, const struct connection *c)
 {
     const struct ib_packet *ib = &s->p->ib;
-    bool by_sender = s->p->classification.to_requester ? c->dreq_by_responder
-                                                       : c->dreq_by_requester;
+    bool by_sender = connection_is_ended_by(c, !s->p->classification.to_requester);
     const char *actual = c->drep_frame ? "IP after the DREP" : "IP after the sender's DREQ";
     const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
                              .about = about(c, CM_DREP),
@@ -281,8 +316,28 @@ static void ip_after_rej(const struct check_context *s, const struct connection 
         report_result(s, &r);
 }
 
+/* IP on a queue pair whose connection is not known. */
+static void check_unknown(const struct check_context *s)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct result r = {.rule = R_RFC4755_2_3_CONNECTION_BEFORE_IP,
+                             .about = entity_qp(port_to_lid(s->p->dst), ib->dqpn),
+                             .at = {ib->payload.p, ib->payload.cap},
+                             .expected = "no IP: no connection was set up",
+                             .actual = "IP on a queue pair without a connection",
+                             .facts = {{FACT_ENDED, .connection = NULL}}};
+    if (s->p->classification.is_released)
+        report_inconclusive(s->r, r.rule, NULL,
+                            "the PSN is not one of the connection that was set up for the queue "
+                            "pair: its packets are not judged as those of the connection");
+    else if (s->p->classification.is_recognised)
+        report_result(s, &r);
+}
+
 static void check_open(const struct check_context *s, const struct connection *c)
 {
+    if (c->responder.flow.sequence.first_frame == s->p->at.frame)
+        check_before_rtu(s, c);
     if (is_refused(s, c))
         ip_after_rej(s, c);
     check_ended(s, c);
@@ -479,6 +534,8 @@ void check_connection_data(const struct check_context *s)
     const struct connection *c = s->p->classification.connection;
     if (c)
         check_open(s, c);
+    else
+        check_unknown(s);
     if (c && !connection_is_over(c))
         check_message_size(s, c);
     check_ip(s, c);

@@ -32,6 +32,8 @@ static inline const struct group *broadcasts_of(const struct check_context *s, u
  * it, because the packet may come through a router (sender.c).
  */
 struct sender sender_of(const struct fabric_facts *f, const struct packet *p);
+/* A port as a sender: its GID and LID. NULL: not known. */
+struct sender sender_of_port(const struct endport *port);
 
 /*
  * The Service-ID that the sender of the packet uses for its IPoIB connections, which distinguishes

@@ -50,6 +50,22 @@ static bool may_have_missed_rep(const struct check_context *s, const struct conn
 }
 
 /*
+ * The responder sent before the RTU. The PSNs show whether the requester's first RTU or data was
+ * missed.
+ */
+static struct certainty sent_before_rtu(const struct connection *c)
+{
+    const struct endport *requester = c->endport[0];
+    const struct sequence *data = &c->responder.flow.sequence;
+    uint32_t since = requester ? endport_gsi_since(requester) : 0;
+    if (since == 0 || since > c->req_frame)
+        return uncertain("an earlier copy of the RTU may not have been captured");
+    if (data->first_frame == 0)
+        return uncertain("not proved at this packet: data of the requester may be missing");
+    return certain_if(data->gap_frame == 0, "data of the requester may not have been captured");
+}
+
+/*
  * Data from the responder is captured in order with its REP, unless one of two capture points has
  * lost the REP: a copy of it shows that neither has. Data from the requester may be captured before
  * the REP although it was sent after it.
@@ -61,6 +77,8 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
     uint32_t from_responder = c->requester.flow.early_frame;
     uint32_t from_requester = c->responder.flow.early_frame;
     bool by_responder = from_responder > c->req_frame;
+    if (c->rtu_frame)
+        return sent_before_rtu(c);
     if (may_have_missed_rep(s, c))
         return uncertain("an earlier copy of the REP may not have been captured");
     bool by_requester = from_requester > c->req_frame && !order_is_uncertain(order, from_requester);
@@ -91,6 +109,41 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
 }
 
 /*
+ * May the port have a connection with that queue pair of its peer? It may be known at another LID;
+ * or its REQ or REP was not captured.
+ */
+static bool may_have_connection_to(const struct endport *port, uint32_t qpn)
+{
+    const struct connection *c = port->connections;
+    unsigned i = 0;
+    for (; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
+        if (!c->responder.known || c->requester.flow.id.number == qpn ||
+            c->responder.flow.id.number == qpn)
+            return true;
+    return i == CONNECTIONS_SEARCHED || port->has_unknown_connection;
+}
+
+/*
+ * IP on a queue pair for which no connection is known. The sender's own REQ or REP sets it up, and
+ * it has sent none since its start. The IP source shows that it is the sender: several ports may
+ * share a LID, and a router forwards packets of others.
+ */
+static struct certainty never_set_up(const struct check_context *s)
+{
+    const struct endport *port = sending_port(s);
+    struct ip source, destination;
+    const struct neighbour *own = datagram_ips(&s->p->datagram, &source, &destination)
+                                      ? neighbours_of_ip(s->f->neighbours, packet_link_key(s->p),
+                                                         &source)
+                                      : NULL;
+    bool is_own = port && own && memcmp(own->lladdr + LLADDR_GID, port->gid, GID_SIZE) == 0;
+    if (!is_own || !endport_requests_are_complete_since_start(port) ||
+        may_have_connection_to(port, s->p->ib.dqpn))
+        return uncertain("the set-up of the connection was not captured");
+    return certain_at(FACT_AT_REQUEST, port);
+}
+
+/*
  * The receiver may use the QP for its next connection (IBA 12.9.8). It sends the REQ or the REP of
  * that one, so the PSNs of its GSI show whether it was missed. Since the set-up, because the DREQ
  * may be that of a later connection with the same communication IDs.
@@ -98,10 +151,12 @@ struct certainty certainty_refused(const struct check_context *s, const struct f
 struct certainty certainty_ended(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
+    if (!c)
+        return never_set_up(s);
     bool to_requester = s->p->classification.to_requester;
     const struct endport *receiver = c->endport[to_requester ? 0 : 1];
     uint32_t since = to_requester ? c->req_frame : c->rep_frame;
-    if (!connection_is_quiet(c, &s->f->order.clocks))
+    if (!connection_goes_on(c, !to_requester) && !connection_is_quiet(c, &s->f->order.clocks))
         return uncertain("the connection ended a moment ago");
     if (!receiver || !endport_requests_are_complete_since(receiver, since))
         return uncertain("the set-up of a later connection may not have been captured");

@@ -92,6 +92,20 @@ struct sender sender_of(const struct fabric_facts *f, const struct packet *p)
     return s;
 }
 
+struct sender sender_of_port(const struct endport *port)
+{
+    struct sender s = {{0}, {0}, 0, 0, 0};
+    if (port && endport_has_gid(port)) {
+        memcpy(s.gid, port->gid, GID_SIZE);
+        s.known |= SENDER_GID;
+    }
+    if (port && port->lid) {
+        s.lid = port->lid;
+        s.known |= SENDER_LID;
+    }
+    return s;
+}
+
 /* ---- the Service-ID */
 
 static bool is_unknown_service(const struct cm *cm)

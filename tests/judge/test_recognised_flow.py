@@ -286,3 +286,49 @@ def test_arp_over_a_connection_needs_no_recognised_flow(tmp_path):
         (r["id"], r["cases"][0]["frames"]) for r in report["results"] if r["outcome"] == "fail"
     ]
     assert failed == [(OVER_UD, [frame])]
+
+
+# ---- what the rule of the set-up says
+
+BEFORE_IP = "rfc4755.2.3.connection-before-ip"
+NO_SET_UP = "the set-up of the connection was not captured"
+OTHER_PSN = (
+    "the PSN is not one of the connection that was set up for the queue pair: its packets are not "
+    "judged as those of the connection"
+)
+
+
+def undecided(f, tmp_path):
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(f.s.pcap())
+    report = json.loads(check.run("--format", "json", str(path)).stdout)
+    cases = [c for r in report["results"] if r["id"] == BEFORE_IP for c in r["cases"]]
+    return [(c["actual"], c["frames"]) for c in cases]
+
+
+def test_the_set_up_was_not_captured(tmp_path):
+    """Once, at the message by which the flow is recognised."""
+    f = Flow(good=RECOGNISED - 1)
+    f.datagram()
+    frame = number(f.s)
+    f.datagram()
+    assert undecided(f, tmp_path) == [(NO_SET_UP, [frame])]
+
+
+def test_another_program_has_no_set_up_of_ipoib(tmp_path):
+    f = Flow(good=0)
+    for _ in range(4):
+        f.other()
+    assert undecided(f, tmp_path) == []
+
+
+@pytest.mark.parametrize("psn", [0x1000, 0x900000], ids=["near", "far"])
+def test_data_with_other_psns_than_the_set_up_says(psn, tmp_path):
+    """The set-up of a later connection may not have been captured. A near PSN is one of the same
+    connection: packets before it were not captured."""
+    f = Flow(good=0, psn=psn)
+    f.link.open()
+    f.datagram()
+    frame = number(f.s)
+    f.datagram()
+    assert undecided(f, tmp_path) == ([] if psn == 0x1000 else [(OTHER_PSN, [frame])])

@@ -128,7 +128,7 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .name = s->r->name,
                           .frame = p->at.frame,
                           .ns = p->at.ns,
-                          .sender = sender_of(s->f, p),
+                          .sender = s->r->sender ? *s->r->sender : sender_of(s->f, p),
                           .to = p->dst,
                           .qpn = p->ib.dqpn,
                           .pkey = partition_of(p)};

@@ -3,6 +3,7 @@
 from frames import ib
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL
+from frames.fabric import C
 from frames.messages import arp, igmp_report, mld_report, na, ns, ping, ping6, udp4, udp6
 from frames.world import A, B, GROUP_IPV4, NODES, RC_IDS, RC_QPS, RECV_MTU, UC_IDS, UC_QPS
 
@@ -98,6 +99,16 @@ def early_frame(w, name, after, like, qpn):
     w.times[name] = w.times[after] + 10**6
 
 
+def move_before_rtu(w, mode, back, seconds=1, after=None):
+    """The responder's data comes after its REP, this long before the RTU."""
+    p = w[back]
+    w.order.remove(back)
+    w.insert(after or f"{mode}.rep", "early", p)
+    w.insert("early", "between", w["C.ping"].copy())
+    w.renumber_qp(C)
+    w.delay(f"{mode}.rtu", seconds)
+
+
 for mode, like, back, qps in (
     ("rc", "rc.ping", "rc.pong", RC_QPS),
     ("uc", "uc.ping", "uc.pong", UC_QPS),
@@ -130,6 +141,40 @@ for mode, like, back, qps in (
     )
     def requester_nearly_early(w, mode=mode, like=like, qps=qps):
         early_frame(w, "early", f"{mode}.req", like, qps[1])
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, the responder after its REP, and before the RTU",
+        "early",
+    )
+    def before_rtu(w, mode=mode, back=back):
+        move_before_rtu(w, mode, back)
+
+    @conforming(f"{mode.upper()}, the responder right before the RTU")
+    def nearly_before_rtu(w, mode=mode, back=back):
+        move_before_rtu(w, mode, back, 0)
+
+    @conforming(f"{mode.upper()}, the responder before the RTU, but after data")
+    def after_first_data(w, mode=mode, like=like):
+        w.order.remove(like)
+        w.insert(f"{mode}.rep", like, w[like])
+        move_before_rtu(w, mode, back, after=like)
+
+    @conforming(f"{mode.upper()}, the same; the first data was not captured")
+    def first_data_is_lost(w, mode=mode, like=like, back=back):
+        w.order.remove(like)
+        move_before_rtu(w, mode, back)
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, without a set-up",
+        f"{mode}.ping6.again",
+    )
+    def no_set_up(w, mode=mode):
+        w.drop(*(f"{mode}.{name}" for name in ("req", "rep", "rtu", "dreq", "drep")))
+        p = w[f"{mode}.ping6"].copy()
+        p["psn"] += 1
+        w.insert(f"{mode}.ping6", f"{mode}.ping6.again", p)
 
     @broken("rfc4755.2.3.connection-before-ip", f"{mode.upper()}, after a REJ", "late")
     def after_refusal(w, mode=mode, back=back, qps=qps):
@@ -184,17 +229,25 @@ for mode in ("rc", "uc"):
             after_end(w, mode, like, 8)
 
 
+def end_by_responder(w, mode):
+    """The responder sends the DREQ, and the requester the DREP."""
+    dreq, drep = w[f"{mode}.dreq"], w[f"{mode}.drep"]
+    ids, qps = {"rc": (RC_IDS, RC_QPS), "uc": (UC_IDS, UC_QPS)}[mode]
+    for p in (dreq, drep):
+        p["slid"], p["dlid"] = p["dlid"], p["slid"]
+    dreq.payload[24:32] = ib.u32(ids[1]) + ib.u32(ids[0])
+    dreq.payload[32:35] = ib.u24(qps[0])
+    drep.payload[24:32] = ib.u32(ids[0]) + ib.u32(ids[1])
+    w.renumber()
+
+
 def after_dreq(w, mode, sender, seconds, peer=False):
     """The sender ends the connection, and gets no response; then it sends data. peer: its peer ends the
     connection instead."""
     after_end(w, mode, f"{mode}.{'ping' if sender == 'requester' else 'pong'}", seconds)
-    w.drop(f"{mode}.drep")
     if (sender == "responder") != peer:
-        dreq, ids, qps = w[f"{mode}.dreq"], *{"rc": (RC_IDS, RC_QPS), "uc": (UC_IDS, UC_QPS)}[mode]
-        dreq["slid"], dreq["dlid"] = dreq["dlid"], dreq["slid"]
-        dreq.payload[24:32] = ib.u32(ids[1]) + ib.u32(ids[0])
-        dreq.payload[32:35] = ib.u24(qps[0])
-        w.renumber()
+        end_by_responder(w, mode)
+    w.drop(f"{mode}.drep")
 
 
 for mode in ("rc", "uc"):
@@ -218,6 +271,42 @@ for sender in ("requester", "responder"):
     @conforming(f"data of the {sender} soon after its DREQ")
     def soon_after_own_dreq(w, sender=sender):
         after_dreq(w, "rc", sender, 1)
+
+
+def go_on(w, mode, sender, step, peer=False):
+    """After the sender's DREQ and the DREP: three messages with new PSNs, the first 1 s later. peer:
+    its peer has ended the connection."""
+    like, after = f"{mode}.{'ping' if sender == 'requester' else 'pong'}", "uc.drep"
+    newest = max(p["psn"] for p in w.packets.values() if p["destqp"] == w[like]["destqp"])
+    if (sender == "responder") != peer:
+        end_by_responder(w, mode)
+    for n in range(3):
+        p = w[like].copy()
+        p["psn"] = newest + 1 + n
+        w.insert(after, f"late.{n}", p)
+        w.delay(f"late.{n}", step if n else 1)
+        after = f"late.{n}"
+
+
+for mode in ("rc", "uc"):
+    for sender in ("requester", "responder"):
+
+        @broken(
+            "rfc4755.2.3.connection-before-ip",
+            f"{mode.upper()}, goes on for 2 s after its DREQ and the DREP, {sender}",
+            "late.2",
+            ALL,
+        )
+        def goes_on(w, mode=mode, sender=sender):
+            go_on(w, mode, sender, 0.5)
+
+        @conforming(f"{mode.upper()}, one burst of the {sender} after its DREQ and the DREP")
+        def burst_after_end(w, mode=mode, sender=sender):
+            go_on(w, mode, sender, 0.02)
+
+        @conforming(f"{mode.upper()}, the {sender} goes on after the DREQ of its peer")
+        def peer_goes_on(w, mode=mode, sender=sender):
+            go_on(w, mode, sender, 0.5, peer=True)
 
 
 @conforming("data right after the DREP, which was sent before")
@@ -548,8 +637,23 @@ def mra_to_a_lap(w):
 # ---- 3.4: the end
 
 for mode, node in (("rc", "A"), ("uc", "B")):
+    # the next request of the node, or of its peer with the SA's response
+    for who in (node, "B" if node == "A" else "A"):
 
-    @broken("rfc4755.3.4.teardown", f"{mode.upper()}, the interface joins again", "again.resp", ALL)
+        @broken("rfc4755.3.4.teardown", f"{mode.upper()}, then a request of {who}", "later", ALL)
+        def nothing_follows(w, mode=mode, node=node, who=who):
+            w.drop(f"{mode}.dreq", f"{mode}.drep")
+            w.drop(*(n for n in w.order if n.startswith(("A.last", "B.last"))))
+            after = w.order[-1]
+            for n in ("", ".resp"):
+                p = w[f"{who}.last{n}"].copy()
+                p["mad.tid"] = 0x7780
+                w.insert(after, "later" + n, p)
+                after = "later" + n
+            w.delay("later", 12)
+            w.renumber()
+
+    @broken("rfc4755.3.4.teardown", f"{mode.upper()}, the interface joins again", "again", ALL)
     def never_ended(w, mode=mode, node=node):
         w.drop(f"{mode}.dreq", f"{mode}.drep")
         after = f"{node}.leave.bcast.resp"
