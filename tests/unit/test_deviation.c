@@ -183,10 +183,21 @@ static void deviations_of_dhcp_clients_need_the_guid_of_the_sender(void **state)
 
 static void the_ethernet_option_is_known_in_router_solicitations_only(void **state)
 {
-    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "RS", "", "", "", "", ""};
+    struct failure f = {R_RFC4391_9_3_ND_OPTION_LENGTH,
+                        "3",
+                        "1",
+                        "RS with 6 bytes of the address",
+                        "",
+                        "",
+                        "",
+                        "",
+                        ""};
     struct deviations *d = deviations_open("linux", NULL);
     (void)state;
     assert_non_null(deviations_reason(d, &f));
+    f.message = "RS"; /* with other bytes */
+    assert_null(deviations_reason(d, &f));
+    f.message = "RS with 6 bytes of the address";
     f.actual = "0x04";
     assert_null(deviations_reason(d, &f));
     f = (struct failure){R_RFC4391_9_3_ND_OPTION_LENGTH, "3", "1", "NA", "", "", "", "", ""};
