@@ -27,6 +27,7 @@ enum copied_kind { COPIED_TO_GROUP, COPIED_DATAGRAM, COPIED_CONNECTED, COPIED_KI
  */
 enum { STOPPED_MAX = 64 };
 struct stopped {
+    unsigned n;                          /* places in use */
     struct member *members[STOPPED_MAX]; /* NULL: unused */
 };
 

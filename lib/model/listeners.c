@@ -54,12 +54,15 @@ static bool is_free(const struct member *in, const struct member *m)
 static void add_stopped(struct fabric *f, struct member *m)
 {
     struct stopped *all = &f->stopped;
-    for (unsigned i = 0; i < STOPPED_MAX; i++)
-        if (is_free(all->members[i], m)) {
-            all->members[i] = m;
-            return;
-        }
-    undone_refuse(&f->undone, UNDONE_WAITING);
+    unsigned i = 0;
+    while (i < all->n && !is_free(all->members[i], m))
+        i++;
+    if (i == STOPPED_MAX) {
+        undone_refuse(&f->undone, UNDONE_WAITING);
+        return;
+    }
+    all->members[i] = m;
+    all->n = MAX(all->n, i + 1);
 }
 
 /*
@@ -154,7 +157,7 @@ static bool is_of_gsi(const struct observation *o, const struct member *m)
 void listeners_see_request(const struct observation *o)
 {
     struct stopped *all = &o->f->stopped;
-    for (unsigned i = 0; i < STOPPED_MAX; i++) {
+    for (unsigned i = 0; i < all->n; i++) {
         struct member *m = all->members[i];
         if (!m || !is_of_gsi(o, m))
             continue;
@@ -169,4 +172,6 @@ void listeners_see_request(const struct observation *o)
                                                     .member = m});
         all->members[i] = NULL;
     }
+    while (all->n && !all->members[all->n - 1])
+        all->n--;
 }
