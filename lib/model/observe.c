@@ -270,8 +270,11 @@ static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_gr
     }
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
-    if (o->p->datagram.dhcp_result == WIRE_OK)
-        qp->dhcp_address = dhcp_address_after(&o->p->datagram, qp->dhcp_address);
+    const struct datagram *d = &o->p->datagram;
+    if (d->dhcp_result == WIRE_OK)
+        qp->dhcp_address = dhcp_address_after(d, qp->dhcp_address);
+    else if (d->body.cap < d->body.len) /* it may be a release */
+        qp->dhcp_address = 0;
 }
 
 static void learn_qp(const struct observation *o, bool to_group)
