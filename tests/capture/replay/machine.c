@@ -131,12 +131,18 @@ static void complete(struct machine *m, struct completion c)
     step(&m->done_ends.put);
 }
 
-/* In the Error state, each receive completes with an error, also a new one (IBA 10.3.1). */
+/*
+ * In the Error state, each receive completes with an error, also a new one (IBA 10.3.1). The thread
+ * that plays may be about to complete the last ones while the program posts others.
+ */
 static void flush_posted(struct machine *m)
 {
+    static pthread_mutex_t flushing = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&flushing);
     while (waiting(&m->posted_ends) > 0)
         complete(m,
                  (struct completion){.wr_id = take_posted(m).wr_id, .status = IBV_WC_WR_FLUSH_ERR});
+    pthread_mutex_unlock(&flushing);
 }
 
 bool machine_post(struct machine *m, uint64_t wr_id, uint8_t *memory, uint32_t len)
