@@ -185,17 +185,22 @@ static bool has_parameters(const struct ib_packet *ib, const struct group *g)
 }
 
 /*
- * Can it be proved that a datagram to another group than the broadcast group has parameters that no
- * join returned? All groups have those of the broadcast group (RFC 4391 §10), so a sender may use
- * these. Nothing shows which join the SA's own port made. Else the mismatch is left to
- * suspect_group_traffic().
+ * Why a datagram with other parameters than those of its group's record may be right; NULL: the
+ * sender's join decides. All groups have the parameters of the broadcast group (RFC 4391 §10), so a
+ * sender may use these: "".
  */
-static bool has_other_parameters(const struct check_context *s, const struct group *g,
-                                 const struct fact *parameters)
+static const char *why_other_parameters(const struct check_context *s, const struct group *g)
 {
     const struct group *b = groups_broadcast(s->f->groups, g->interface, s->p->ib.pkey,
                                              group_scope(g));
-    return b && !is_sa(s) && !has_parameters(&s->p->ib, b) && fact_is_known(s, *parameters);
+    if (group_is_broadcast(g))
+        return NULL;
+    if (b && has_parameters(&s->p->ib, b))
+        return "";
+    return !b         ? "the SA's record of the broadcast group, whose parameters all groups have, "
+                        "was not captured"
+           : is_sa(s) ? "nothing shows the joins of the SA's own port"
+                      : NULL;
 }
 
 /*
@@ -213,14 +218,17 @@ static bool check_parameters(const struct check_context *s, const struct group *
                        .describe = describe_parameters,
                        .facts = {{FACT_PARAMETERS, .group = g}}};
     r.about.group = g->mgid;
-    if (has_parameters(ib, g))
+    if (has_parameters(ib, g)) {
         report_pass_about(s->r, r.rule, &r.about);
-    else if (may_be_routed(s, g))
-        report_inconclusive(s->r, r.rule, NULL,
-                            "the packet may have come through an InfiniBand router, which changes "
-                            "these fields");
-    else if (group_is_broadcast(g) || has_other_parameters(s, g, &r.facts[0]))
+        return false;
+    }
+    const char *why = may_be_routed(s, g) ? "the packet may have come through an InfiniBand "
+                                            "router, which changes these fields"
+                                          : why_other_parameters(s, g);
+    if (!why)
         return report_result(s, &r);
+    if (why[0])
+        report_inconclusive(s->r, r.rule, NULL, why);
     return false;
 }
 
