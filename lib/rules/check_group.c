@@ -111,25 +111,18 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
         report_result(s, &r);
 }
 
-static void describe_stayed(const struct check_context *s, const struct result *r, char *expected,
-                            char *actual)
-{
-    (void)s;
-    g_strlcpy(expected, "no FullMember any more", RESULT_TEXT);
-    g_snprintf(actual, RESULT_TEXT, "still one, which reported in frame %u that it listens no more",
-               r->facts[0].member->stopped_frame);
-}
-
+/*
+ * It listens no more, and stays a FullMember: no rule forbids that to a host that sends to the
+ * group, now or later.
+ */
 static void on_stayed(const struct check_context *s, const struct subnet_event *e)
 {
-    struct result r = {.rule = R_RFC4391_10_LEAVE,
-                       .about = entity_endport(e->endport),
-                       .value = e->member->stopped_frame,
-                       .is_code = true,
-                       .describe = describe_stayed,
-                       .facts = {{FACT_STAYED, .port = e->endport, .member = e->member}}};
-    r.about.group = e->group->mgid;
-    report_result(s, &r);
+    report_inconclusive(s->r, R_RFC4391_10_LEAVE, NULL,
+                        e->member->needed
+                            ? "the port listens no more and has not left the group: it also sends "
+                              "to it, or listens to another IP group of the MGID"
+                            : "the port listens no more and has not left the group: it may stay a "
+                              "member to send to it");
 }
 
 /* ---- records */

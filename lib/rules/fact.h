@@ -40,8 +40,7 @@ struct fact {
          */
         const struct subnet_event *event;
     };
-    /* STAYED: the one that should have ended; NO_JOIN: the one that the port queried and did not
-     * request, or was refused */
+    /* NO_JOIN: the one that the port queried and did not request, or was refused */
     const struct member *member;
     union {
         uint32_t qpn;  /* UD_QPNS: the port's, as a message of the connection says */

@@ -123,35 +123,6 @@ struct certainty certainty_joined_before(const struct check_context *s, const st
     return no_request_before_own(s, m->endport, m->frame);
 }
 
-/* Were all datagrams of the port's interface captured since this frame? */
-static bool interface_is_followed(const struct check_context *s, const struct endport *port,
-                                  uint16_t pkey, uint32_t since)
-{
-    uint32_t frame, qpn = endport_ud_qpn(port, pkey, &frame);
-    const struct qp *qp = qpn ? qp_of_port(s, port, qpn) : NULL;
-    bool begins = qp && (qp->sequence.first_frame <= since || !qp->sequence.begins_late);
-    return begins && sequence_is_whole_since(&qp->sequence, since);
-}
-
-/*
- * The current packet is a request of the port's GSI. A later report would say that the port listens
- * again; one before, that it listens to another IP group of the MGID.
- */
-struct certainty certainty_stayed(const struct check_context *s, const struct fact *f)
-{
-    const struct member *m = f->member;
-    uint16_t pkey = be16(m->group->mgid + MGID_PKEY);
-    if (!member_is_known(m) || !endport_requests_are_complete_since(f->port, m->frame))
-        return uncertain(why_no_member(m));
-    if (m->needed)
-        return uncertain("it also sends to the group, or listens to another IP group of the MGID");
-    if (!endport_has_one_interface(f->port, pkey))
-        return uncertain("another interface of the port may need the membership");
-    if (!interface_is_followed(s, f->port, pkey, m->frame))
-        return uncertain("a report that it listens again may not have been captured");
-    return no_request_before_own(s, f->port, m->frame);
-}
-
 struct certainty certainty_no_join(const struct check_context *s, const struct fact *f)
 {
     const struct member *m = f->member;

@@ -5,11 +5,20 @@ import pytest
 
 from frames import ib
 from frames.fabric import FULL, SEND_ONLY
-from frames.messages import igmp_report, mld_report, nd
+from frames.messages import (
+    igmp3_leave,
+    igmp_leave,
+    igmp_report,
+    mld2_leave,
+    mld_done,
+    mld_report,
+    nd,
+)
 from frames.subnet import FromStart, Host
 from support import findings
 
 RECEIVER, JOIN = "rfc4391.10.receiver-fullmember", "rfc4391.10.join-before-send"
+LEAVE = "rfc4391.10.leave"
 IPV4, IPV6 = "239.1.2.3", "ff0e::1:2"
 ROUTERS = {IPV4: "224.0.0.22", IPV6: "ff02::16"}
 BOTH = pytest.mark.parametrize("group", [IPV4, IPV6], ids=["IPv4", "IPv6"])
@@ -183,3 +192,26 @@ def test_it_joins_to_send_only_and_then_as_full_member(group):
     s.join(a, mgid(s, group), FULL)
     report(s, a, group)
     assert RECEIVER not in ends(s, a, b)
+
+
+@pytest.mark.parametrize(
+    "message, group, to",
+    [
+        (igmp_leave, IPV4, "224.0.0.2"),
+        (igmp3_leave, IPV4, ROUTERS[IPV4]),
+        (mld_done, IPV6, "ff02::2"),
+        (mld2_leave, IPV6, ROUTERS[IPV6]),
+    ],
+)
+@pytest.mark.parametrize("leaves", [True, False])
+def test_it_listens_no_more(message, group, to, leaves):
+    """It may stay a FullMember to send to the group; a Delete that follows decides."""
+    s, a, b = listener(group)
+    s.join(a, mgid(s, group))
+    s.join(a, mgid(s, to))
+    s.ud(a, mgid(s, to), message(a, group))
+    if leaves:
+        s.leave(a, mgid(s, group))
+    s.wait(15)
+    assert ends(s, a, b) == set()
+    assert findings.counts(s.pcap())[LEAVE].inconclusive == (not leaves)

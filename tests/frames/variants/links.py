@@ -7,8 +7,8 @@ from frames.variants.groups import ALL, FIVE, IPV4, IPV6, all_joins, get_table, 
 from frames.edit import Packet
 from frames.fabric import C, SEND_ONLY, smp_frame
 from frames.ib import PKEY_TABLE, PORT_INFO, lid_routed_smp
-from frames.messages import igmp3_leave, igmp_leave, mld2_leave, mld_done, udp4
-from frames.world import A, B, GROUP_IPV4, NAMES, ROUTERS, port_info
+from frames.messages import udp4
+from frames.world import A, B, GROUP_IPV4, NAMES, port_info
 
 REFUSED, NO_RECORDS, TOO_FEW = 0x0200, 0x0300, 0x0600  # IBA 15.2.3
 LAST = {
@@ -663,21 +663,6 @@ for way, (node, group) in {
             {"mcm.join": state},
             ALL if state == SEND_ONLY else ("default",),
         )
-
-LEAVES = {
-    "IGMPv2 Leave": (igmp_leave, GROUP_IPV4, "g4"),
-    "IGMPv3 report": (igmp3_leave, GROUP_IPV4, "g4"),
-    "MLDv1 Done": (mld_done, ROUTERS, "routers"),
-    "MLDv2 report": (mld2_leave, ROUTERS, "routers"),
-}
-for way, (message, ip, group) in LEAVES.items():
-
-    @broken("rfc4391.10.leave", f"{way} without a Delete", "rc.rep", ALL)
-    def stops_and_stays(w, message=message, ip=ip, group=group):
-        w.send("B.mld.again", "stops", B, "B.igmp.again", message(B, ip))
-        w.delay("rc.req", 20)
-        without([f"B.leave.{group}"], w)
-
 
 for way, (name, group) in {"IGMP": ("C.leave.snm", "g4"), "MLD": ("B.leave.g4", "routers")}.items():
     for state, what in OTHER_JOINS.items():
