@@ -211,6 +211,15 @@ static bool may_be_truncated(const struct datagram *d)
     return d->header == WIRE_TRUNCATED;
 }
 
+/* A corrupt packet may have ended the lease, unless the next one is the same packet. */
+static void follow_lease(struct qp *qp, const struct packet *p, bool corrupt)
+{
+    uint32_t number = p->ib.psn + 1;
+    if (qp->sequence.gap_frame == p->at.frame || (qp->corrupt && qp->corrupt != number))
+        qp->dhcp_address = 0;
+    qp->corrupt = corrupt ? number : 0;
+}
+
 /* A corrupt datagram counts in the sequence, but shows nothing else. */
 static void follow_qp(const struct observation *o, struct qp *qp, bool to_group)
 {
@@ -226,8 +235,7 @@ static void follow_qp(const struct observation *o, struct qp *qp, bool to_group)
         qp->endport = o->e->sender;
     if (may_be_truncated(&p->datagram))
         qp_has_gap(qp, p->at.frame, p->at.ns);
-    if (corrupt || qp->sequence.gap_frame == p->at.frame)
-        qp->dhcp_address = 0;
+    follow_lease(qp, p, corrupt);
 }
 
 /* The address that the client has, or is about to have, after this message of it. */

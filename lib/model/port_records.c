@@ -53,7 +53,7 @@ struct pkey_reader {
 static void keep_block(struct endport_pkeys *k, unsigned number, const uint8_t *block)
 {
     bool empty = true;
-    for (unsigned i = 0; i < PKEY_BLOCK; i++) {
+    for (size_t i = 0; i < PKEY_BLOCK; i++) {
         uint16_t pkey = be16(block + 2 * i);
         empty &= !is_partition(pkey);
         if (number == 0)
@@ -95,7 +95,7 @@ static void guid_record(void *user, const uint8_t *record, const struct split_re
     (void)split;
     if (!p || record[GUID_RECORD_NUMBER] != 0 || be64(guids) != be64(p->gid + GID_SIZE / 2))
         return;
-    for (unsigned i = 0; i < ENDPORT_ALIASES; i++)
+    for (size_t i = 0; i < ENDPORT_ALIASES; i++)
         said_of(p)->aliases[i] = be64(guids + 8 * (i + 1));
 }
 

@@ -25,6 +25,7 @@ struct qp {
      * address up or a packet is missing since; 0: none
      */
     uint32_t dhcp_address;
+    uint32_t corrupt; /* the PSN of its last packet, plus 1, if that was corrupt; else 0 */
 };
 
 struct qpns;

@@ -84,7 +84,8 @@ static void free_item(gpointer item)
 static void add_item(GPtrArray *all, const char *id, char *text)
 {
     struct item *item = g_new(struct item, 1);
-    *item = (struct item){id, text};
+    item->id = id;
+    item->text = text;
     g_ptr_array_add(all, item);
 }
 

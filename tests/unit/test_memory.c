@@ -344,7 +344,7 @@ static void a_known_qp(void **state)
         assert_non_null(qpns_learn(q, &p, i));
         meter_note(&m, i + 1);
     }
-    assert_bytes("a known QP", &m, 92);
+    assert_bytes("a known QP", &m, 100);
     qpns_free(q);
 }
 

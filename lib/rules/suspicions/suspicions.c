@@ -14,6 +14,11 @@ enum { SUSPICIONS_MAX = 256 };
 #define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
 
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, `words` has them. */
+#define OTHER_MTU                                                                                  \
+    "unless a restart of the port, or an SMP, changed the MTU of its link in a missing packet"
+#define GAVE_BACK                                                                                  \
+    "unless the SM took the P_Key from the port and gave it back in SMPs that were not captured"
+
 static const char *const unless_fact[FACT_KINDS] = {
     [FACT_MEMBERSHIP] = AS_FULL,
     [FACT_JOIN_STATE] = AS_FULL,
@@ -25,10 +30,8 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_NO_OTHER_LINK] = MOVED,
     [FACT_SUBSCRIPTIONS] = "unless the port has another subscription, which was not captured",
     [FACT_GIDS] = HAS_GID,
-    [FACT_PORT_MTU] = "unless the port was restarted, or the SM changed the MTU of its link, in "
-                      "packets that were not captured",
-    [FACT_PKEYS] = "unless the SM took the P_Key from the port and gave it back in SMPs that were "
-                   "not captured",
+    [FACT_PORT_MTU] = OTHER_MTU,
+    [FACT_PKEYS] = GAVE_BACK,
 };
 
 const char *suspicion_unless(enum fact_kind kind)
