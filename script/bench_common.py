@@ -18,8 +18,21 @@ sys.path.insert(0, os.path.join(SRC, "tests"))
 from frames import ib, edit, mixes, template  # noqa: E402
 
 MIXES = list(mixes.MIXES)
+
 # A capture of a mix. frames: their number; reassembled: bytes of messages that span several packets.
 Mix = collections.namedtuple("Mix", "name path frames reassembled")
+
+
+def is_optimised():
+    """Does build/ have link-time optimisation, as the packages have?"""
+    with open(os.path.join(BUILD, "CMakeCache.txt"), encoding="utf-8") as f:
+        return "IPOIB_LTO:BOOL=ON" in f.read()
+
+
+def print_build():
+    """Names a build that differs from the packages."""
+    if not is_optimised():
+        print("the build has no link-time optimisation (cmake -DIPOIB_LTO=ON)")
 
 
 class Usage(collections.namedtuple("Usage", "user system peak")):
