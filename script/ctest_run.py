@@ -26,6 +26,7 @@ CTEST_OUTPUT = re.compile(r"^(\d+): (.*)$")
 CTEST_LAST_OF_HEAD = "Test timeout computed to be: "  # before it: command, folder, environment
 CTEST_END = re.compile(r"^ *\d+/\d+ Test +#(\d+): .*?(\*\*\*\w.*?|   Passed) +([\d.]+) sec")
 CTEST_DEPENDENCY = re.compile(r"^Failed test dependencies: ")
+QUARTERS = 4  # of a processor: CTest counts these (tests/registry.cmake)
 STATUS = {"Passed": "pass", "***Skipped": "skip"}  # all others: fail
 
 
@@ -184,13 +185,18 @@ class Interruption:
         return signal.Signals(self.number).name if self.number else None
 
 
+def parallel(jobs):
+    """CTest's option for so many processors, of which a test that waits takes a part. With one job all tests run alone."""
+    return ["--parallel", str(jobs * QUARTERS if jobs > 1 else 1)]
+
+
 def run_ctest(build, jobs, chosen, interruption):
     """Runs the chosen tests. Returns the results, and why they are incomplete, or None.
 
     CTest is in a session of its own, so that the signals of a terminal reach only this program, and
     ends with this program."""
     command = ["setpriv", "--pdeathsig", "KILL", "ctest", "--test-dir", build, "--verbose"]
-    command += ["--parallel", str(jobs), *chosen]
+    command += [*parallel(jobs), *chosen]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True
     )

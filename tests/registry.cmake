@@ -15,13 +15,16 @@ set(IPOIB_TSAN_BUILD ${CMAKE_BINARY_DIR}/variants/tsan)
 find_program(IPOIB_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(IPOIB_PYTHON python3 REQUIRED)
 
-# The seconds of the long tests, by which CTest chooses what it starts next.
+# The seconds of the long tests, by which CTest chooses what it starts next, and those of a processor. CTest counts
+# quarters of a processor (script/ctest_run.py): a test takes as many as it uses, but at least two, since it does not
+# wait at all times. One that is not listed takes four.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/costs)
 file(STRINGS ${CMAKE_SOURCE_DIR}/tests/costs lines REGEX "^[^#]")
 foreach(line ${lines})
     string(REPLACE " " ";" line "${line}")
     list(GET line 0 name)
     list(GET line 1 IPOIB_COST_${name})
+    list(GET line 2 IPOIB_CPU_${name})
 endforeach()
 
 # The environment of a test of the build folder BUILD, with the plugins of PLUGINS.
@@ -38,12 +41,19 @@ endfunction()
 function(ipoib_register name seconds labels environment properties)
     math(EXPR limit "8 * ${seconds} + 30")
     set(cost 1)
+    set(quarters 4)
     if(DEFINED IPOIB_COST_${name})
         set(cost ${IPOIB_COST_${name}})
+        math(EXPR quarters "(4 * ${IPOIB_CPU_${name}} + ${cost} - 1) / ${cost}")
+        if(quarters LESS 2)
+            set(quarters 2)
+        elseif(quarters GREATER 4)
+            set(quarters 4)
+        endif()
     endif()
     add_test(NAME ${name} COMMAND ${CMAKE_SOURCE_DIR}/tests/support/isolated ${seconds} ${ARGN}
              WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${cost} SKIP_RETURN_CODE 77
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${limit} COST ${cost} PROCESSORS ${quarters} SKIP_RETURN_CODE 77
                          ENVIRONMENT "IPOIB_TEST=${name};${environment}" ${properties})
 endfunction()
 
@@ -88,7 +98,8 @@ function(ipoib_test name)
         list(APPEND properties RESOURCE_LOCK "${locks}")
     endif()
     if(T_PROCESSORS)
-        list(APPEND properties PROCESSORS ${T_PROCESSORS})
+        math(EXPR quarters "4 * ${T_PROCESSORS}")
+        list(APPEND properties PROCESSORS ${quarters})
     endif()
     if(T_SERIAL)
         list(APPEND properties RUN_SERIAL ON)
@@ -179,7 +190,7 @@ endfunction()
 function(ipoib_variant_build name build options targets)
     string(REPLACE ";" " " targets "${targets}")
     string(REPLACE ";" " " options "${options}")
-    ipoib_register(${name}/build 3600 "${name};ci" "" "FIXTURES_SETUP;${name};PROCESSORS;2" sh -c
+    ipoib_register(${name}/build 3600 "${name};ci" "" "FIXTURES_SETUP;${name};PROCESSORS;8" sh -c
                    "cmake -S '${CMAKE_SOURCE_DIR}' -B '${build}' -G Ninja -DCMAKE_BUILD_TYPE=Debug -DIPOIB_TEST_VARIANTS=OFF ${options} && ninja -C '${build}' ${targets}")
 endfunction()
 
@@ -194,9 +205,9 @@ if(IPOIB_TEST_VARIANTS)
     foreach(version ${IPOIB_WIRESHARKS}) # script/test empties the kept answers (tests/support/kept.py) of the other builds
         ipoib_wireshark_tier(tier ${version})
         ipoib_register(wireshark-${version}/build 3600 "wireshark-${version};${tier}" ""
-                       "FIXTURES_SETUP;wireshark-${version};PROCESSORS;2;SKIP_RETURN_CODE;75"
+                       "FIXTURES_SETUP;wireshark-${version};PROCESSORS;8;SKIP_RETURN_CODE;75"
                        ${CMAKE_SOURCE_DIR}/script/other-wireshark ${version} sh -c [[rm -rf "$IPOIB_BUILD/kept-answers"]])
     endforeach()
-    ipoib_register(fabric/build 1800 "fabric;ci" "" "FIXTURES_SETUP;fabric;PROCESSORS;2;SKIP_RETURN_CODE;125"
+    ipoib_register(fabric/build 1800 "fabric;ci" "" "FIXTURES_SETUP;fabric;PROCESSORS;8;SKIP_RETURN_CODE;125"
                    ${CMAKE_SOURCE_DIR}/testbed/fabric build)
 endif()

@@ -128,6 +128,13 @@ def test_run_without_a_test_fails(run_tests):
     assert status == 1, out
 
 
+def test_tests_that_take_a_part_of_a_processor_run_at_once(run_tests, tmp_path):
+    """Each waits until all four have started. CTest takes a test without PROCESSORS for one quarter."""
+    meet = f"touch {tmp_path}/$(basename $0).here; for i in $(seq 300); do test $(ls {tmp_path}/*.here | wc -l) = 4 && exit 0; sleep 0.1; done; exit 1"
+    status, out = run_tests({name: meet for name in "abcd"}, "--jobs", "2")
+    assert (status, last_line(out)) == (0, "4 passed, 0 failed, 0 skipped"), out
+
+
 SECOND_TIME = "test -e $0.ran && { echo 'ok 1 - a'; exit 0; }; touch $0.ran; echo why; exit 1"
 
 

@@ -55,7 +55,8 @@ def _seed(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
     (tmp_path / "script").mkdir()
-    shutil.copy(os.path.join(SRC, "script", "seed-faults"), tmp_path / "script")
+    for name in ("seed-faults", "ctest_run.py"):
+        shutil.copy(os.path.join(SRC, "script", name), tmp_path / "script")
     (tmp_path / ".gitignore").write_text("/build-*/\n")
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
 
