@@ -515,8 +515,11 @@ static long peak(void)
     return kb;
 }
 
-/* HOSTS_OF_KB: hosts of which the report keeps a line, in a KB. */
-enum { SIXTEEN = 65534, LIMIT_KB = 76 << 10, FLAT_KB = 8 << 10, HOSTS_OF_KB = 2 };
+/*
+ * LIMIT_KB: 64 hosts are checked at a time, each in a check context of some 1.2 MB. HOSTS_OF_KB:
+ * hosts of which the report keeps a line, in a KB.
+ */
+enum { SIXTEEN = 65534, LIMIT_KB = 96 << 10, FLAT_KB = 8 << 10, HOSTS_OF_KB = 2 };
 static long at_start; /* KB: the program itself, which is larger in a build that counts lines */
 
 /*
