@@ -60,17 +60,6 @@ static struct endport *querying_port(const struct delivery *d, const uint8_t *gi
     return p && (!lid || endport_has_lid(p, lid)) ? p : NULL;
 }
 
-/* Readers of an event get const pointers; the model writes what they point to. */
-static struct group *group_to_write(const struct subnet_event *e)
-{
-    return (struct group *)e->group;
-}
-
-static struct endport *endport_to_write(const struct subnet_event *e)
-{
-    return (struct endport *)e->endport;
-}
-
 static struct member *member_of(const struct delivery *d, const struct subnet_event *e)
 {
     return groups_get_member(d->s->groups, group_to_write(e), endport_to_write(e), true);

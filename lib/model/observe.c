@@ -29,13 +29,13 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     uint16_t pkey = be16(e->group->mgid + MGID_PKEY);
     if (e->kind == SUBNET_JOIN_ASKED) {
         if (e->join_state_before & JOIN_FULL || e->pending_before)
-            ((struct endport *)e->endport)->several_interfaces = true;
+            endport_to_write(e)->several_interfaces = true;
         connections_interface_asks(e->endport, pkey, clocks_of(o));
     }
     bool left = e->kind == SUBNET_LEFT && e->member && !(e->member->join_state & JOIN_FULL);
     if (left && !e->left_before) {
-        endport_interface_ended((struct endport *)e->endport);
-        member_set_time((struct member *)e->member, o->p);
+        endport_interface_ended(endport_to_write(e));
+        member_set_time(member_to_write(e), o->p);
     }
     if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);

@@ -304,4 +304,21 @@ struct crcs_count sources_see(struct sources *s, uint16_t interface, struct view
  */
 bool sources_share(struct sources *s, uint16_t interface, const struct ib_packet *ib);
 
+/* ---- events: their readers get const pointers; the model writes what they point to */
+
+static inline struct group *group_to_write(const struct subnet_event *e)
+{
+    return (struct group *)e->group;
+}
+
+static inline struct endport *endport_to_write(const struct subnet_event *e)
+{
+    return (struct endport *)e->endport;
+}
+
+static inline struct member *member_to_write(const struct subnet_event *e)
+{
+    return (struct member *)e->member;
+}
+
 #endif
