@@ -250,6 +250,19 @@ static uint32_t dhcp_address_after(const struct datagram *g, uint32_t before)
     return keeps ? before : 0;
 }
 
+/* The client's lease, after this message of its QP or of a server. */
+static void learn_lease(const struct observation *o, struct qp *qp)
+{
+    const struct datagram *g = &o->p->datagram;
+    const struct dhcp *d = &g->dhcp;
+    qp->dhcp_address = dhcp_address_after(g, qp->dhcp_address);
+    bool asks = d->op == DHCP_BOOTREQUEST && d->message_type == DHCP_REQUEST;
+    if (asks && (dhcp_is_to_this_link(g->body, d) || d->ciaddr == qp->dhcp_address))
+        qpns_lease_requested(o->f->qpns, qp, d->xid);
+    if (d->op == DHCP_BOOTREPLY && d->message_type == DHCP_ACK && d->yiaddr)
+        qpns_lease_granted(o->f->qpns, o->p->at.interface, d->xid, d->yiaddr);
+}
+
 /* NULL: it is not an interface's for certain, or the table is full. */
 static struct qp *learn_new_qp(const struct observation *o)
 {
@@ -280,7 +293,7 @@ static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_gr
     qp->qkey = ib->qkey;
     const struct datagram *d = &o->p->datagram;
     if (d->dhcp_result == WIRE_OK)
-        qp->dhcp_address = dhcp_address_after(d, qp->dhcp_address);
+        learn_lease(o, qp);
     else if (d->body.cap < d->body.len) /* it may be a release */
         qp->dhcp_address = 0;
 }

@@ -12,6 +12,9 @@ enum { RECENT = 1024 };
 /* Limit of Q_Keys of partitions. A partition has one, and a fabric at most 2^15 partitions. */
 enum { LINK_KEYS_MAX = 1 << 12 };
 
+/* Clients that have sent a DHCPREQUEST last; a server answers one within seconds. */
+enum { REQUESTS_MAX = 16 };
+
 struct qpns {
     GHashTable *link_keys; /* a set of uint64_t, link_key_of() */
     uint64_t recent_key;
@@ -20,6 +23,11 @@ struct qpns {
     unsigned limit;
     struct undone *undone;
     struct qp *recent[RECENT];
+    struct {
+        struct qp *qp; /* NULL: unused */
+        uint32_t xid;  /* transaction ID */
+    } requests[REQUESTS_MAX];
+    unsigned next_request;
 };
 
 struct qpns *qpns_new(unsigned limit, struct undone *undone)
@@ -120,6 +128,30 @@ static void merge_link_keys(struct qpns *s, uint16_t from, uint16_t to)
             g_hash_table_add(s->link_keys, compat_memdup(&key, sizeof key));
     }
     g_list_free(keys);
+}
+
+/* ---- leases */
+
+void qpns_lease_requested(struct qpns *s, struct qp *qp, uint32_t xid)
+{
+    unsigned i = 0;
+    while (i < REQUESTS_MAX && s->requests[i].qp != qp)
+        i++;
+    if (i == REQUESTS_MAX)
+        i = s->next_request++ % REQUESTS_MAX;
+    s->requests[i].qp = qp;
+    s->requests[i].xid = xid;
+    qp->dhcp_bound = 0;
+}
+
+void qpns_lease_granted(struct qpns *s, uint16_t interface, uint32_t xid, uint32_t address)
+{
+    for (unsigned i = 0; i < REQUESTS_MAX; i++) {
+        struct qp *qp = s->requests[i].qp;
+        if (qp && port_interface(qp->id.port) == interface && s->requests[i].xid == xid &&
+            qp->dhcp_address == address)
+            qp->dhcp_bound = 1;
+    }
 }
 
 /* ---- PSNs */

@@ -25,7 +25,8 @@ struct qp {
      * address up or a packet is missing since; 0: none
      */
     uint32_t dhcp_address;
-    uint32_t corrupt; /* the PSN of its last packet, plus 1, if that was corrupt; else 0 */
+    uint32_t corrupt : 31;   /* the PSN of its last packet, plus 1, if that was corrupt; else 0 */
+    uint32_t dhcp_bound : 1; /* a server has granted the address after its last DHCPREQUEST */
 };
 
 struct qpns;

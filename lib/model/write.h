@@ -253,6 +253,9 @@ struct qp *qpns_get(struct qpns *s, const struct port *port, uint32_t qpn);
 struct qp *qpns_learn(struct qpns *s, const struct port *port, uint32_t qpn);
 /* A datagram to an IPoIB group has this P_Key and Q_Key. */
 void qpns_learn_link_key(struct qpns *s, uint16_t interface, const struct ib_packet *ib);
+/* The DHCP client of the QP requests its address; a server grants an address on the interface. */
+void qpns_lease_requested(struct qpns *s, struct qp *qp, uint32_t xid);
+void qpns_lease_granted(struct qpns *s, uint16_t interface, uint32_t xid, uint32_t address);
 /* The QP sent a datagram with this PSN. SEEN_NONE: it is corrupt and does not count. */
 enum sequence_seen qp_sent(struct qp *qp, uint32_t psn, bool corrupt, uint32_t frame, int64_t ns);
 /* A datagram of the QP before this frame is missing, or this one may be a truncated one. */

@@ -32,6 +32,13 @@ static bool is_of_client_here(const struct check_context *s, const struct datagr
             d->ciaddr == address_of_client(s));
 }
 
+/* Does the message have the address that a server has leased to the client of the queue pair? */
+static bool has_lease(const struct check_context *s, const struct dhcp *d)
+{
+    uint32_t address = address_of_client(s);
+    return address && d->ciaddr == address && s->e->sender_qp.dhcp_bound;
+}
+
 /* Has the sender the client's address by ARP, while no address of its own client is known? */
 static bool may_be_of_client_here(const struct check_context *s, const struct dhcp *d)
 {
@@ -211,7 +218,7 @@ static bool has_no_address(const struct dhcp *d)
 /*
  * The flag must not be set in the states BOUND, RENEWING and REBINDING, in which ciaddr is filled
  * in. A client that releases its lease has been in one of them; a client that sends DHCPINFORM may
- * have no lease. The RFC does not mention DECLINE.
+ * have its address without a lease. The RFC does not mention DECLINE.
  */
 static bool has_address(const struct dhcp *d)
 {
@@ -220,7 +227,8 @@ static bool has_address(const struct dhcp *d)
             (d->message_type == DHCP_INFORM && d->flags & DHCP_FLAG_BROADCAST));
 }
 
-static void check_flag(const struct reporter *r, struct view v, const struct dhcp *d)
+static void check_flag(const struct reporter *r, const struct check_context *s, struct view v,
+                       const struct dhcp *d)
 {
     bool set = d->flags & DHCP_FLAG_BROADCAST;
     const uint8_t *flags = v.p + DHCP_FLAGS;
@@ -234,7 +242,7 @@ static void check_flag(const struct reporter *r, struct view v, const struct dhc
         expect_of_client(r, R_RFC4390_2_2_BROADCAST_FLAG, d, set, flags, 2, "BROADCAST flag set",
                          actual);
     } else if (has_address(d)) {
-        if (d->message_type == DHCP_INFORM)
+        if (d->message_type == DHCP_INFORM && !has_lease(s, d))
             of.doubt = "a DHCPINFORM does not show whether the client has a lease";
         expect_of_client(&of, R_RFC4390_2_2_NO_BROADCAST_FLAG, d, !set, flags, 2,
                          "BROADCAST flag not set", actual);
@@ -251,13 +259,14 @@ static void inconclusive_message(const struct reporter *r, struct view v)
         report_inconclusive(r, of_each_message[i], v.p, truncated_by_capture);
 }
 
-static void check_dhcp_message(const struct reporter *r, struct view v, const struct dhcp *d)
+static void check_dhcp_message(const struct reporter *r, const struct check_context *s,
+                               struct view v, const struct dhcp *d)
 {
     expect_number(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
     expect_number(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
     check_chaddr(r, v, d);
     check_client_id(r, v, d);
-    check_flag(r, v, d);
+    check_flag(r, s, v, d);
 }
 
 void check_dhcp(const struct reporter *r, const struct check_context *s, const struct datagram *g)
@@ -276,7 +285,7 @@ void check_dhcp(const struct reporter *r, const struct check_context *s, const s
         return;
     }
     if (d->message_type)
-        check_dhcp_message(r, v, d);
+        check_dhcp_message(r, s, v, d);
     else if (d->options == WIRE_TRUNCATED)
         inconclusive_message(r, v);
     /* otherwise BOOTP: the RFC binds only DHCP clients */

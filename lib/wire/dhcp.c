@@ -128,6 +128,7 @@ enum wire_result dhcp_decode(struct view v, struct dhcp *d)
         .htype = v.p[DHCP_HTYPE],
         .hlen = v.p[DHCP_HLEN],
         .flags = be16(v.p + DHCP_FLAGS),
+        .xid = be32(v.p + DHCP_XID),
         .ciaddr = be32(v.p + DHCP_CIADDR),
         .yiaddr = be32(v.p + DHCP_YIADDR),
         .giaddr = be32(v.p + DHCP_GIADDR),

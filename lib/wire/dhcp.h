@@ -64,7 +64,7 @@ struct dhcp {
     uint8_t op, htype, hlen;
     uint8_t message_type; /* 0: no such option (BOOTP), or not captured */
     uint16_t flags;
-    uint32_t ciaddr, yiaddr, giaddr;
+    uint32_t xid, ciaddr, yiaddr, giaddr;
     uint32_t requested;        /* requested IP address; 0: no such option */
     uint32_t lease_seconds;    /* 0: no such option */
     uint32_t mask;             /* subnet mask; 0: no such option */

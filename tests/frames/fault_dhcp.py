@@ -9,6 +9,7 @@ DISCOVER, REQUEST, DECLINE, ACK, RELEASE, INFORM = 1, 3, 4, 5, 7, 8  # RFC 2132 
 OVERLOAD, MESSAGE_TYPE, CLIENT_ID, END = 52, 53, 61, 255
 BROADCAST = 0x8000
 N1_GUID = ib.gid("fe80::11:7500:0:110")[8:]
+DUID_LL = b"\xff\0\0\0\x01\0\x03\0\x20" + N1_GUID
 UDP, MESSAGE, COOKIE = (
     24,
     32,
@@ -253,6 +254,27 @@ def inform_with_flag(t):
     m.put(flags=BROADCAST)
 
 
+def inform_of_lease(t):
+    """n1 sends a DHCPINFORM with the flag in place of its second renewal."""
+    frame = messages(t, REQUEST)[2]
+    m = Message(frame.packet)
+    m.replace(MESSAGE_TYPE, ib.u8(INFORM))
+    m.replace(CLIENT_ID, DUID_LL)
+    m.put(flags=BROADCAST)
+    return frame
+
+
+@passes(
+    "rfc4390.2.2.no-broadcast-flag",
+    CONFORMANT,
+    "the same after the first renewal, whose DHCPACK was not captured: it may be refused",
+    variant="-4",
+)
+def inform_without_ack(t):
+    t.drop(messages(t, ACK)[1].origin)
+    inform_of_lease(t)
+
+
 @passes(
     "rfc4390.2.1.chaddr",
     CONFORMANT,
@@ -264,6 +286,14 @@ def server(t):
 
 
 # ---- one fault each
+
+
+fail(
+    "rfc4390.2.2.no-broadcast-flag",
+    CONFORMANT,
+    "n1, which has renewed its lease, sends a DHCPINFORM with the flag",
+    variant="-6",
+)(inform_of_lease)
 
 
 fail("rfc4390.2.1.htype", CONFORMANT, "the discover has htype 1, Ethernet")(
@@ -427,8 +457,6 @@ def no_broadcast_flag(t):
     m.put(flags=BROADCAST)
     return frame
 
-
-DUID_LL = b"\xff\0\0\0\x01\0\x03\0\x20" + N1_GUID
 
 fail(
     "rfc4390.2.2.no-broadcast-flag",
