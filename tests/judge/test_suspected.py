@@ -132,6 +132,27 @@ def test_the_q_key_of_one_sender_alone_is_not_suspicious(tmp_path):
     assert suspected(s.pcap(), tmp_path) == []
 
 
+def test_the_q_key_of_one_group_differs_from_the_others(tmp_path):
+    """All groups of a link have one Q_Key. b uses another one once, in a group of its own."""
+    s, a, b, _ = late()
+    other = s.group4("239.9.9.9")
+    s.mlid(other)
+    send(s, a)
+    frame = send(s, b, mgid=other, qkey=0x80000BAD)
+    send(s, b)
+    assert [of[:3] for of in suspected(s.pcap(), tmp_path)] == [(QKEY, frame, frame - 1)]
+
+
+def test_the_q_key_of_a_group_of_another_link(tmp_path):
+    s, a, b, _ = late()
+    other = s.group4(GROUP).replace("ff12", "ff15")
+    s.mlid(other)
+    send(s, a)
+    send(s, b.also(qpn=0x999), mgid=other, qkey=0x80000BAD)
+    send(s, b)
+    assert suspected(s.pcap(), tmp_path) == []
+
+
 def test_all_senders_change_to_the_q_key_of_the_link(tmp_path):
     s, a, b, c = late()
     known(s, a, b, c)

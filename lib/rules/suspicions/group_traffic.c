@@ -35,6 +35,15 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
     return memcmp(a, b, sizeof(struct traffic_key)) == 0;
 }
 
+/* The broadcast-GID of the group's link, for IPv4. */
+static void broadcast_gid_of(const uint8_t *mgid, uint8_t *of_link)
+{
+    static const uint8_t broadcast[MGID_SIZE - MGID_GROUP] = {[6] = 0xff, 0xff, 0xff, 0xff};
+    memcpy(of_link, mgid, MGID_GROUP);
+    memcpy(of_link + MGID_GROUP, broadcast, sizeof broadcast);
+    put16(of_link + MGID_SIGNATURE, MGID_SIGNATURE_IPV4);
+}
+
 /* NULL: there are too many groups. */
 static struct traffic *traffic_of(struct suspicions *all, uint16_t interface, const uint8_t *mgid)
 {
@@ -91,7 +100,7 @@ static bool may_be_routed(const struct seen *v, const uint8_t *source, enum traf
 static bool is_compared(const struct check_context *s, const struct group *g,
                         enum traffic_value which)
 {
-    if (which != TRAFFIC_qkey && !s->p->ib.has_lrh) /* RoCE */
+    if (which == TRAFFIC_qkey || !s->p->ib.has_lrh) /* compare_link_qkey(); RoCE */
         return false;
     if (which == TRAFFIC_mlid)
         return true;
@@ -99,10 +108,7 @@ static bool is_compared(const struct check_context *s, const struct group *g,
         return false;
     const struct group *b = groups_broadcast(s->f->groups, g->interface, s->p->ib.pkey,
                                              group_scope(g));
-    bool has_record = b && b->state == GROUP_PRESENT;
-    if (which == TRAFFIC_qkey || group_is_broadcast(g))
-        return !has_record;
-    return true;
+    return !group_is_broadcast(g) || !(b && b->state == GROUP_PRESENT);
 }
 
 /* ---- comparison */
@@ -215,6 +221,51 @@ static void compare_value(const struct check_context *s, struct traffic *t, cons
     }
 }
 
+/*
+ * All groups of a link have one Q_Key (RFC 4391 sections 9.1.2, 10), whether the broadcast group
+ * was captured or not.
+ */
+static void compare_link_qkey(const struct check_context *s, const struct group *g)
+{
+    uint8_t of_link[MGID_SIZE];
+    broadcast_gid_of(g->mgid, of_link);
+    const struct group *b = groups_find(s->f->groups, g->interface, of_link);
+    struct traffic *t = traffic_of(s->suspicions, g->interface, of_link);
+    if (t && !(b && b->state == GROUP_PRESENT))
+        compare_value(s, t, g, TRAFFIC_qkey);
+}
+
+/*
+ * A group as the source of a value: its group ID, with the prefix of the port's GID, because values
+ * of another subnet's senders are not compared. NULL: the GID is not known.
+ */
+static void source_of(const struct group *g, const uint8_t *gid, uint8_t *source)
+{
+    static const uint8_t unknown[GID_PREFIX];
+    memcpy(source, g->mgid, GID_SIZE);
+    memcpy(source, gid ? gid : unknown, GID_PREFIX);
+    source[GID_PREFIX] ^= g->mgid[MGID_SIGNATURE];
+}
+
+/*
+ * The datagrams to a group whose record was not captured show the attributes that it has. The
+ * records of other groups of the link are compared with them (suspect_group_record()).
+ */
+static void take_for_link(const struct check_context *s, const struct group *g,
+                          enum traffic_value which)
+{
+    uint8_t of_link[MGID_SIZE], source[GID_SIZE];
+    broadcast_gid_of(g->mgid, of_link);
+    struct traffic *t = traffic_of(s->suspicions, g->interface, of_link);
+    uint32_t value = packet_value(&s->p->ib, which);
+    source_of(g, sender_gid(s), source);
+    if (!t || packet_is_corrupt(s->p))
+        return;
+    suspicions_see(s->suspicions, &t->key, source, which, value);
+    if (!t->seen[which].frame || t->seen[which].value == value)
+        take_value(&t->seen[which], value, s->p->at.frame, source);
+}
+
 void suspect_group_traffic(const struct check_context *s, const struct group *g)
 {
     bool there = g->state == GROUP_PRESENT || g->state == GROUP_UNCONFIRMED;
@@ -230,8 +281,12 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
     take_record(s, t, g);
     drop_deleted(t, g);
     for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
-        if (is_compared(s, g, (enum traffic_value)i))
+        if (is_compared(s, g, (enum traffic_value)i)) {
             compare_value(s, t, g, (enum traffic_value)i);
+            if (i != TRAFFIC_mlid && g->state == GROUP_UNCONFIRMED && !group_is_broadcast(g))
+                take_for_link(s, g, (enum traffic_value)i);
+        }
+    compare_link_qkey(s, g);
 }
 
 /* The only broadcast group of the datagram's partition, if its record was not captured; or NULL. */
@@ -251,28 +306,13 @@ void suspect_link_qkey(const struct check_context *s)
         compare_value(s, t, b, TRAFFIC_qkey);
 }
 
-/*
- * A group as the source of a value: its group ID, with the prefix of the port's GID, because values
- * of another subnet's senders are not compared.
- */
-static void source_of(const struct subnet_event *e, uint8_t *gid)
-{
-    static const uint8_t unknown[GID_PREFIX];
-    memcpy(gid, e->group->mgid, GID_SIZE);
-    memcpy(gid, e->endport ? e->endport->gid : unknown, GID_PREFIX);
-    gid[GID_PREFIX] ^= e->group->mgid[MGID_SIGNATURE];
-}
-
 void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
                           enum traffic_value which, const struct result *r)
 {
-    static const uint8_t broadcast[MGID_SIZE - MGID_GROUP] = {[6] = 0xff, 0xff, 0xff, 0xff};
     uint8_t mgid[MGID_SIZE], source[GID_SIZE];
     uint32_t value = (uint32_t)r->value;
-    memcpy(mgid, e->group->mgid, MGID_GROUP);
-    memcpy(mgid + MGID_GROUP, broadcast, sizeof broadcast);
-    put16(mgid + MGID_SIGNATURE, MGID_SIGNATURE_IPV4);
-    source_of(e, source);
+    broadcast_gid_of(e->group->mgid, mgid);
+    source_of(e->group, e->endport ? e->endport->gid : NULL, source);
     struct traffic *t = s->suspicions && !packet_is_corrupt(s->p)
                             ? traffic_of(s->suspicions, e->interface, mgid)
                             : NULL;

@@ -288,7 +288,7 @@ static bool is_explained_by_group(const struct check_context *s, const struct su
     const struct group *g = groups_find(s->f->groups, one->interface, one->about);
     const struct endport *sender = endports_by_gid(s->f->endports, one->interface, one->sgid);
     const struct member *m = g && sender ? groups_member(s->f->groups, g, sender) : NULL;
-    bool joined_since = m && (m->pending || m->frame > one->frame);
+    bool joined_since = m && (m->pending || (m->join_state && m->frame > one->frame));
     bool deleted = g && g->deleted_frame > one->other_frame;
     return joined_since || deleted ||
            (g && group_record_value(g, (enum traffic_value)one->which, &value) &&
