@@ -15,13 +15,15 @@ static gboolean comm_id_equal(gconstpointer p, gconstpointer q)
     return a->comm_id == b->comm_id && port_same(a->flow.id.port, b->flow.id.port);
 }
 
-struct connections *connections_new(unsigned limit, struct endports *ports, struct undone *undone)
+struct connections *connections_new(unsigned limit, struct endports *ports, struct qpns *qpns,
+                                    struct undone *undone)
 {
     struct connections *c = g_new0(struct connections, 1);
     c->by_comm_id = g_hash_table_new(comm_id_hash, comm_id_equal);
     c->flows = g_hash_table_new_full(port_number_hash, port_number_equal, flow_drop, NULL);
     slab_init(&c->all, sizeof(struct connection));
     c->ports = ports;
+    c->qpns = qpns;
     c->limit = limit;
     c->undone = c->streams.undone = undone;
     return c;

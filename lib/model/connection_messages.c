@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* CM messages: what each of them says of its connection (IBA 12.6). */
 #include "model/connection_state.h"
+#include "wire/pkey.h"
 
 static void read_private(struct connection_side *side, const struct mad_payload *m)
 {
@@ -60,36 +61,49 @@ static bool repeats(const struct connection *conn, const struct mad_payload *m)
            !conn->rej_frame && !conn->dreq_frame;
 }
 
-/* Did a link-layer address of that port on the partition announce the UD QP? */
-static bool is_announced_qp(const struct connections *c, uint16_t interface, const uint8_t *gid,
-                            uint16_t pkey, uint32_t qpn)
+/* Has the UD QP of the port sent IPoIB datagrams on the partition? */
+static bool sends_ipoib(const struct connections *c, const struct port *port, uint16_t pkey,
+                        uint32_t qpn)
 {
-    const struct endport *p = endports_by_gid(c->ports, interface, gid);
-    return p && qpn && endport_announced(p, pkey, qpn) == ANNOUNCED;
+    struct port base = endports_base(c->ports, *port);
+    const struct qp *qp = c->qpns ? qpns_get(c->qpns, &base, qpn) : NULL;
+    return qp && same_partition(qp->pkey, pkey);
+}
+
+/*
+ * Is it the UD QP of an interface of that port on the partition, as its link-layer addresses or its
+ * datagrams show?
+ */
+static bool is_ud_qp(const struct connections *c, const struct port *port, const uint8_t *gid,
+                     uint16_t pkey, uint32_t qpn)
+{
+    const struct endport *p = endports_by_gid(c->ports, port_interface(*port), gid);
+    return qpn &&
+           ((p && endport_announced(p, pkey, qpn) == ANNOUNCED) || sends_ipoib(c, port, pkey, qpn));
 }
 
 /*
  * Is this an IPoIB REQ with a wrong Service-ID (RFC 4755 section 3.5)? Yes if its private data
- * names a UD QP that the requester announced, and its Service-ID starts as IPoIB's does or ends
- * with a UD QP that the responder announced.
+ * names a UD QP of the requester, and its Service-ID starts as IPoIB's does or ends with a UD QP of
+ * the responder.
  */
 static bool has_other_service_id(const struct connections *c, const struct mad_payload *m,
-                                 uint16_t interface)
+                                 const struct port *src, const struct port *dst)
 {
     const struct cm *cm = &m->cm;
     if (cm_service_is_ipoib(cm->service) || m->private_result != WIRE_OK ||
-        !is_announced_qp(c, interface, cm->local_gid, cm->pkey, m->private.ud_qpn))
+        !is_ud_qp(c, src, cm->local_gid, cm->pkey, m->private.ud_qpn))
         return false;
     return cm_service_is_near_ipoib(cm->service_id) ||
-           is_announced_qp(c, interface, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
+           is_ud_qp(c, dst, cm->remote_gid, cm->pkey, cm_service_qpn(cm->service_id));
 }
 
 _Static_assert(SERVICE_SRP < 1 << 4, "struct connection has 4 bits for its service");
 
 static enum cm_service service_of(const struct connections *c, const struct mad_payload *m,
-                                  const struct port *src)
+                                  const struct port *src, const struct port *dst)
 {
-    if (has_other_service_id(c, m, port_interface(*src)))
+    if (has_other_service_id(c, m, src, dst))
         return SERVICE_IPOIB_RFC;
     bool srp = m->cm.service == SERVICE_UNKNOWN && cm_private_is_srp(m->bytes, &m->cm);
     return srp ? SERVICE_SRP : m->cm.service;
@@ -139,7 +153,7 @@ static struct connection *on_req(struct connections *c, uint32_t frame, uint32_t
     conn->requester.is_requester = true;
     conn->service_id = cm->service_id;
     conn->tid = m->mad.tid;
-    conn->service = (uint8_t)service_of(c, m, src);
+    conn->service = (uint8_t)service_of(c, m, src, dst);
     conn->transport = cm->transport & 3;
     conn->response_timeout = cm->response_timeout & 31;
     conn->requester.ack_timeout = cm->local_ack_timeout & 31;

@@ -24,6 +24,7 @@ struct connections {
     GHashTable *flows;      /* a set of struct flow */
     struct slab all;
     struct endports *ports;
+    struct qpns *qpns; /* NULL: not known */
     unsigned limit;
     struct undone *undone;
     struct stream_store streams;

@@ -16,11 +16,11 @@ static void make_tables(struct fabric *f)
     f->endports = endports_new(l->endports, u);
     f->groups = groups_new(l->groups, u);
     f->subnet = subnet_new(f->groups, f->endports, l->routes, u);
-    f->connections = connections_new(l->connections, f->endports, u);
+    f->qpns = qpns_new(l->qpns, u);
+    f->connections = connections_new(l->connections, f->endports, f->qpns, u);
     connections_streams(f->connections)->less = l->less_streams;
     f->neighbours = neighbours_new(l->neighbours, u);
     f->resolutions = resolutions_new();
-    f->qpns = qpns_new(l->qpns, u);
     f->sources = sources_new(l->sources, u);
     f->stale = stale_new(l->stale_uses, u);
     f->psn_gaps = psn_gaps_new(f->endports);

@@ -107,7 +107,8 @@ void group_informed(struct group *group, const struct mc_member *record, struct 
  * limit: number of connections kept, and of flows (4 times as many); later ones are not tracked.
  * ports: endports to find by GID.
  */
-struct connections *connections_new(unsigned limit, struct endports *ports, struct undone *undone);
+struct connections *connections_new(unsigned limit, struct endports *ports, struct qpns *qpns,
+                                    struct undone *undone);
 void connections_free(struct connections *c);
 
 /*

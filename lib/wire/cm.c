@@ -245,6 +245,18 @@ enum wire_result cm_private_decode(struct view v, const struct cm *cm, struct cm
     return WIRE_OK;
 }
 
+bool cm_private_is_ipoib(struct view v, const struct cm *cm)
+{
+    struct view d = view_sub(v, cm->private_off, cm->private_size);
+    if (cm->message != CM_REQ || view_has(d, 0, cm->private_size) != WIRE_OK)
+        return false;
+    bool has_others = d.p[CM_PRIVATE_RESERVED] != 0;
+    for (uint32_t i = CM_PRIVATE_SIZE; i < cm->private_size; i++)
+        has_others |= d.p[i] != 0;
+    return !has_others && be24(d.p + CM_PRIVATE_UD_QPN) > QPN_GSI &&
+           be32(d.p + CM_PRIVATE_RECV_MTU);
+}
+
 /*
  * SRP_LOGIN_REQ: opcode 0, 7 reserved bytes, tag (8), requested maximum IU length (4), 4 reserved,
  * buffer formats (2), ..., initiator port ID at 32 (16), target port ID at 48 (16).

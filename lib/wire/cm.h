@@ -148,6 +148,12 @@ static inline bool cm_service_is_near_ipoib(uint64_t id)
     return (id >> 56 == 0x01 || id >> 56 == 0x10) && (id >> 24 & 0xffffffffu);
 }
 
+/* Has the Service-ID a QPN after four zero bytes, as IPoIB's, whatever its first byte is? */
+static inline bool cm_service_ends_as_ipoib(uint64_t id)
+{
+    return !(id >> 24 & 0xffffffffu) && (id & QPN_MASK) > QPN_GSI;
+}
+
 static inline bool cm_service_is_ipoib(enum cm_service s)
 {
     return s == SERVICE_IPOIB_RFC || s == SERVICE_IPOIB_LINUX;
@@ -204,6 +210,9 @@ enum wire_result cm_decode(struct view v, struct cm *cm, bool *have_ids);
  * connection.
  */
 enum wire_result cm_private_decode(struct view v, const struct cm *cm, struct cm_private *p);
+
+/* Has the REQ the private data of RFC 4755 section 6, with all values, and nothing else? */
+bool cm_private_is_ipoib(struct view v, const struct cm *cm);
 
 /* Is a REQ's private data an SRP login request (SRP, T10 1415-D section 6.2)? */
 bool cm_private_is_srp(struct view v, const struct cm *cm);

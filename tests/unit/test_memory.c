@@ -197,7 +197,7 @@ static void a_connection_with_its_flows(void **state)
         endports_learn(ports, 0, (uint16_t)(i + 1), gids[i]);
     }
     struct meter m = meter_start();
-    struct connections *c = connections_new(LIMIT, ports, NULL);
+    struct connections *c = connections_new(LIMIT, ports, NULL, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         uint32_t requester = i % ENDPORTS, asked = (i + 1) % ENDPORTS;
         struct port a = port_at((uint16_t)(requester + 1)), b = port_at((uint16_t)(asked + 1));
@@ -235,7 +235,7 @@ static void measure_flows(const char *what, unsigned most, bool messages)
 {
     struct endports *ports = endports_new(LIMIT, NULL);
     struct meter m = meter_start();
-    struct connections *c = connections_new(LIMIT, ports, NULL);
+    struct connections *c = connections_new(LIMIT, ports, NULL, NULL);
     for (uint32_t i = 0; i < ENTRIES; i++) {
         struct port p = port_at((uint16_t)(i % 1000 + 1));
         struct flow *f = connections_flow(c, &p, i, true);

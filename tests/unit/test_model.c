@@ -214,7 +214,7 @@ static void handshake_binds_both_flows(void **state)
 {
     (void)state;
     struct endports *ports = endports_new(10, NULL);
-    struct connections *c = connections_new(10, ports, NULL);
+    struct connections *c = connections_new(10, ports, NULL, NULL);
     struct port a = port_lid(0, 1), b = port_lid(0, 2);
     struct connection *conn = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     assert_non_null(conn);
@@ -247,7 +247,7 @@ static void ids_belong_to_their_ports(void **state)
 {
     (void)state;
     struct endports *ports = endports_new(10, NULL);
-    struct connections *c = connections_new(10, ports, NULL);
+    struct connections *c = connections_new(10, ports, NULL, NULL);
     struct connection *one = deliver(c, 1, message(CM_REQ, 0xa, 0, 0x50), 1, 2);
     struct connection *two = deliver(c, 2, message(CM_REQ, 0xa, 0, 0x50), 3, 2);
     assert_ptr_not_equal(one, two);
@@ -266,7 +266,7 @@ static void connections_stay_below_their_limit(void **state)
 {
     (void)state;
     struct endports *ports = endports_new(10, NULL);
-    struct connections *c = connections_new(2, ports, NULL);
+    struct connections *c = connections_new(2, ports, NULL, NULL);
     assert_non_null(deliver(c, 1, message(CM_REQ, 1, 0, 0x50), 1, 2));
     assert_non_null(deliver(c, 2, message(CM_REQ, 2, 0, 0x51), 1, 2));
     assert_null(deliver(c, 3, message(CM_REQ, 3, 0, 0x52), 1, 2));

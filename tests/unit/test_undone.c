@@ -215,10 +215,10 @@ static void connections_and_flows_are_refused(void **state)
 {
     (void)state;
     ports = endports_new(ENTRIES, &undone);
-    connections = connections_new(LIMIT, ports, &undone);
+    connections = connections_new(LIMIT, ports, NULL, &undone);
     assert_refuses(UNDONE_CONNECTIONS, LIMIT, enter_connection);
     connections_free(connections);
-    connections = connections_new(1, ports, &undone); /* four times as many flows */
+    connections = connections_new(1, ports, NULL, &undone); /* four times as many flows */
     assert_refuses(UNDONE_FLOWS, 4, enter_flow);
     connections_free(connections);
     endports_free(ports);
