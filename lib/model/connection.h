@@ -167,6 +167,9 @@ static inline bool connection_has_left(const struct connection *c)
     return c->requester.left || c->responder.left;
 }
 
+/* The newest REQ of the responder to the requester that this one crossed; NULL: none. */
+const struct connection *connection_crossed(const struct connection *c);
+
 /*
  * Is the TimeWait of both ends over since the last DREQ or DREP (lifecycle.c)? Never if the ACK
  * timeout in the REQ has no limit.

@@ -129,6 +129,15 @@ void connection_requested(struct connection *c, uint32_t frame, const struct clo
         d->crossing = c->crossing;
 }
 
+const struct connection *connection_crossed(const struct connection *c)
+{
+    const struct connection *d = c->endport[1] ? c->endport[1]->connections : NULL;
+    for (unsigned i = 0; d && i < CONNECTIONS_SEARCHED; i++, d = connection_older(d, c->endport[1]))
+        if (d->crossing && is_opposite(d, c))
+            return d;
+    return NULL;
+}
+
 bool connection_may_be_repeated(const struct connection *c, const struct clocks *clocks)
 {
     return clocks_at_most(clocks, c->interface, time_of_connection(c)) > response_ns(c) / 2;

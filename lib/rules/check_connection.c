@@ -53,57 +53,69 @@ static void describe_announced(const struct check_context *s, const struct resul
 }
 
 /*
- * Is a QPN in a CM message, said to be of that port, the UD QPN in one of the port's link-layer
- * addresses on the partition?
+ * No interface has the QPNs of management and of multicast; and no QPN is that of two queue pairs
+ * of a port, so none has that of its queue pair of the connection. NULL: an interface may have it.
  */
-static void check_announced_qpn(const struct check_context *s, enum rule_number rule,
-                                const struct connection *c, const struct endport *port,
-                                uint32_t qpn, const uint8_t *p)
+static const char *why_no_interface(const struct connection *c, bool requester, uint32_t qpn)
 {
-    if (!port || qpn == 0)
-        return;
-    enum announced announced = endport_announced(port, c->pkey, qpn);
-    const struct result r = {.rule = rule,
-                             .about = about(c, s->p->at.frame),
-                             .value = qpn,
-                             .at = {p, 3},
-                             .unknown_at = p,
-                             .often = REPORT_EACH,
-                             .describe = describe_announced,
-                             .facts = {{FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn,
-                                        .announced = announced}}};
-    if (announced == ANNOUNCED)
-        report_pass(s->r, rule);
-    else
-        report_result(s, &r);
+    const struct connection_side *side = requester ? &c->requester : &c->responder;
+    if (qpn == QPN_MULTICAST)
+        return "the QPN of multicast";
+    if (qpn <= QPN_GSI)
+        return "a QPN of management";
+    return side->known && side->flow.id.number == qpn ? "the QPN of the connection's queue pair"
+                                                      : NULL;
 }
 
 /*
- * The QPN of the Service-ID: the UD QPN in the responder's link-layer address (RFC 4755 §3.5). No
- * interface has the QPNs of management and of multicast, so the REQ is enough to prove a violation.
+ * Is a QPN in a CM message, said to be of that end of the connection, the UD QPN in one of the
+ * port's link-layer addresses on the partition? The message is enough to prove that it is no
+ * interface's.
  */
-static void check_service_qpn(const struct check_context *s, const struct connection *c,
-                              const uint8_t *p)
+static void check_ud_qpn(const struct check_context *s, enum rule_number rule,
+                         const struct connection *c, bool requester, uint32_t qpn, const uint8_t *p)
 {
-    uint32_t qpn = cm_service_qpn(c->service_id);
-    struct entity entity = about(c, s->p->at.frame);
-    if (qpn > QPN_GSI && qpn != QPN_MULTICAST)
-        check_announced_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, c->endport[1], qpn, p);
-    else
-        expect_about(s->r, R_RFC4755_3_5_SERVICE_ID, &entity, false, p, 3,
-                     "the UD QPN of the responder",
-                     qpn == QPN_MULTICAST ? "the QPN of multicast" : "a QPN of management");
+    const struct endport *port = c->endport[requester ? 0 : 1];
+    const char *wrong = why_no_interface(c, requester, qpn);
+    const struct result r = {
+        .rule = rule,
+        .about = about(c, s->p->at.frame),
+        .value = qpn,
+        .at = {p, 3},
+        .unknown_at = p,
+        .often = REPORT_EACH,
+        .describe = describe_announced,
+        .facts = {{FACT_UD_QPNS, .port = port, .connection = c, .qpn = qpn,
+                   .announced = port ? endport_announced(port, c->pkey, qpn) : ANNOUNCED_UNKNOWN}}};
+    if (wrong)
+        expect_about(s->r, rule, &r.about, false, p, 3,
+                     requester ? "the UD QPN of the requester" : "the UD QPN of the responder",
+                     wrong);
+    else if (r.facts[0].announced == ANNOUNCED)
+        report_pass(s->r, rule);
+    else if (port)
+        report_result(s, &r);
 }
 
-static void on_req(const struct check_context *s, const struct cm *cm, const struct connection *c)
+/* The private data of an end; 0: check_cm.c reports that it lacks the QPN. */
+static void check_private_qpn(const struct check_context *s, const struct connection *c,
+                              bool requester)
 {
-    const uint8_t *mad = s->p->ib.payload.p;
+    const struct mad_payload *m = &s->p->mad;
+    if (m->private_result == WIRE_OK && m->private.ud_qpn)
+        check_ud_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, requester, m->private.ud_qpn,
+                     m->bytes.p + m->cm.private_off + CM_PRIVATE_UD_QPN);
+}
+
+static void on_req(const struct check_context *s, const struct connection *c)
+{
     if (c->req_frame != s->p->at.frame)
         return; /* a repeated REQ: check_last_qpn() */
-    check_service_qpn(s, c, mad + REQ_SERVICE_ID + 5);
-    if (c->requester.has_private)
-        check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[0],
-                            c->requester.ud_qpn, mad + cm->private_off + CM_PRIVATE_UD_QPN);
+    /* the QPN of the Service-ID: the UD QPN in the responder's link-layer address (RFC 4755 §3.5)
+     */
+    check_ud_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, false, cm_service_qpn(c->service_id),
+                 s->p->ib.payload.p + REQ_SERVICE_ID + 5);
+    check_private_qpn(s, c, true);
 }
 
 /*
@@ -127,14 +139,10 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
     if (c->crossing == CROSSING_NONE || c->crossing == RECEIVED_BEFORE ||
         !c->requester.has_private || !c->endport[0] || !c->endport[1])
         return;
-    if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER) {
-        report_inconclusive(s->r, R_RFC4755_3_3_SIMULTANEOUS, s->p->ib.payload.p,
-                            "the REJ's reason is not 28: the crossing may not be the cause");
-        return;
-    }
     int local = compare_addresses(cm_service_qpn(c->service_id), c->endport[1], c->requester.ud_qpn,
                                   c->endport[0]);
     bool accepts = cm->message == CM_REP, should_accept = local < 0;
+    bool other_reason = !accepts && cm->reason != CM_REJ_CONSUMER;
     const struct result r = {
         .rule = R_RFC4755_3_3_SIMULTANEOUS,
         .about = entity,
@@ -142,10 +150,13 @@ static void check_crossing(const struct check_context *s, const struct cm *cm,
         .often = REPORT_EACH,
         .expected = should_accept ? "REP: the local address is the smaller one"
                                   : "REJ, reason 28: the local address is the larger one",
-        .actual = accepts ? "REP" : "REJ, reason 28",
+        .actual = accepts        ? "REP"
+                  : other_reason ? "REJ, another reason"
+                                 : "REJ, reason 28",
+        .unknown_at = s->p->ib.payload.p,
         .facts = {{FACT_CROSSING, .connection = c}},
         .dropped = READ_UD_QPNS}; /* read for the QPN in the same message */
-    if (accepts != should_accept)
+    if (accepts != should_accept || other_reason)
         report_result(s, &r);
     else if (c->crossing == CROSSED)
         report_pass_about(s->r, r.rule, &entity);
@@ -182,11 +193,8 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
     if (c->rep_frame != s->p->at.frame)
         return;
     check_early(s, cm, c);
-    suspicions_accepted(s->suspicions, c);
-    if (c->responder.has_private)
-        check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c, c->endport[1],
-                            c->responder.ud_qpn,
-                            s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+    suspicions_answered(s->suspicions, c, cm);
+    check_private_qpn(s, c, false);
     check_crossing(s, cm, c);
 }
 
@@ -194,19 +202,14 @@ static void on_rep(const struct check_context *s, const struct cm *cm, const str
  * The UD QPN in an RTU, REJ, MRA, or repeated REQ or REP. If the sender's first REQ or REP had the
  * same QPN, it was checked there: one fault, one finding.
  */
-static void check_last_qpn(const struct check_context *s, const struct cm *cm,
-                           const struct connection *c)
+static void check_last_qpn(const struct check_context *s, const struct connection *c)
 {
     const struct port *at[] = {&c->requester.flow.id.port, &c->responder.flow.id.port};
     bool by_requester = port_same(s->p->src, *at[0]);
     const struct connection_side *side = by_requester ? &c->requester : &c->responder;
-    uint32_t qpn = s->p->mad.private.ud_qpn;
-    if (s->p->mad.private_result != WIRE_OK || by_requester == port_same(s->p->src, *at[1]) ||
-        (side->has_private && side->ud_qpn == qpn))
-        return;
-    check_announced_qpn(s, R_RFC4755_3_2_UD_QPN_IN_PRIVATE_DATA, c,
-                        c->endport[by_requester ? 0 : 1], qpn,
-                        s->p->ib.payload.p + cm->private_off + CM_PRIVATE_UD_QPN);
+    if (by_requester != port_same(s->p->src, *at[1]) &&
+        !(side->has_private && side->ud_qpn == s->p->mad.private.ud_qpn))
+        check_private_qpn(s, c, by_requester);
 }
 
 /* Is it a message for check_last_qpn()? */
@@ -238,6 +241,13 @@ static bool is_first_refusal(const struct check_context *s, const struct cm *cm,
            !connection_is_by_requester(c, cm, s->p->src);
 }
 
+static void on_refusal(const struct check_context *s, const struct cm *cm,
+                       const struct connection *c)
+{
+    suspicions_answered(s->suspicions, c, cm);
+    check_crossing(s, cm, c);
+}
+
 void check_connection_message(const struct check_context *s)
 {
     const struct cm *cm = &s->p->mad.cm;
@@ -250,15 +260,36 @@ void check_connection_message(const struct check_context *s)
     if (!c)
         return;
     if (cm->message == CM_REQ)
-        on_req(s, cm, c);
+        on_req(s, c);
     else if (cm->message == CM_REP)
         on_rep(s, cm, c);
     else if (is_first_refusal(s, cm, c))
-        check_crossing(s, cm, c);
+        on_refusal(s, cm, c);
     if (c->rtu_frame == s->p->at.frame)
         check_before_rtu(s, c);
     if (has_last_qpn(s, cm, c))
-        check_last_qpn(s, cm, c);
+        check_last_qpn(s, c);
+}
+
+/*
+ * May the REQ be IPoIB's with a wrong Service-ID, whose first byte or whose other bytes differ? If
+ * the first byte differs, the private data or the QPN must be IPoIB's.
+ */
+static bool may_be_ipoib(const struct check_context *s, const struct cm *cm)
+{
+    if (cm->message != CM_REQ || cm_service_is_near_ipoib(cm->service_id))
+        return cm->message == CM_REQ;
+    return cm_service_ends_as_ipoib(cm->service_id) &&
+           (cm_private_is_ipoib(s->p->mad.bytes, cm) ||
+            qpns_find(s->f->qpns, &s->p->dst, cm_service_qpn(cm->service_id)));
+}
+
+void check_other_service(const struct check_context *s, const struct cm *cm)
+{
+    if (may_be_ipoib(s, cm))
+        report_inconclusive(
+            s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
+            "IPoIB's or another service's: the requester's address was not captured");
 }
 
 /* ---- teardown */

@@ -176,6 +176,8 @@ void check_refused_join(const struct check_context *s, const struct subnet_event
 
 /* A CM message of an IPoIB connection, known or not (check_connection.c). */
 void check_connection_message(const struct check_context *s);
+/* A CM message of a connection that is not known to be IPoIB's. */
+void check_other_service(const struct check_context *s, const struct cm *cm);
 /* A connection whose interface left the broadcast group: did it end? (SUBNET_TEARDOWN) */
 void check_teardown(const struct check_context *s, const struct connection *c);
 /*

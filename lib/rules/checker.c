@@ -398,19 +398,6 @@ static bool is_truncated_req(const struct packet *p)
            cm_service_is_ipoib(cm_service_of(be64(m->bytes.p + REQ_SERVICE_ID)));
 }
 
-/*
- * May the REQ be IPoIB's with a wrong Service-ID, whose first byte or whose other bytes differ? If
- * the first byte differs, the private data or the QPN must be IPoIB's.
- */
-static bool may_be_ipoib(const struct check_context *s, const struct cm *cm)
-{
-    if (cm->message != CM_REQ || cm_service_is_near_ipoib(cm->service_id))
-        return cm->message == CM_REQ;
-    return cm_service_ends_as_ipoib(cm->service_id) &&
-           (cm_private_is_ipoib(s->p->mad.bytes, cm) ||
-            qpns_find(s->f->qpns, &s->p->dst, cm_service_qpn(cm->service_id)));
-}
-
 static bool check_mad(const struct check_context *s)
 {
     const struct cm *cm = packet_cm(s->p);
@@ -430,10 +417,7 @@ static bool check_mad(const struct check_context *s)
         return ipoib;
     if (!packet_cm_is_ipoib(s->p, cm)) {
         name_foreign(s, cm);
-        if (may_be_ipoib(s, cm))
-            report_inconclusive(
-                s->r, R_RFC4755_3_5_SERVICE_ID, NULL,
-                "IPoIB's or another service's: the requester's address was not captured");
+        check_other_service(s, cm);
         return false;
     }
     check_connection_message(s);

@@ -163,6 +163,35 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     return certain_at(FACT_AT_REQUEST, receiver);
 }
 
+/* Has the responder another connection with the queue pair that the REQ names? */
+static bool has_older(const struct connection *c)
+{
+    const struct endport *responder = c->endport[1];
+    const struct connection *d = responder->connections;
+    unsigned i = 0;
+    for (; d && i < CONNECTIONS_SEARCHED; i++, d = connection_older(d, responder))
+        if (d != c && (d->requester.flow.id.number == c->requester.flow.id.number ||
+                       d->responder.flow.id.number == c->requester.flow.id.number))
+            return true;
+    return i == CONNECTIONS_SEARCHED || responder->has_unknown_connection;
+}
+
+/*
+ * The responder rejects for another reason than the crossing: it may lack resources. But its own
+ * REQ contradicts that it knows no such Service-ID, if it has the same form. Only an older
+ * connection contradicts that the REQ names a queue pair which has one.
+ */
+static struct certainty other_reason(const struct connection *c, uint16_t reason)
+{
+    const struct connection *own = connection_crossed(c);
+    bool knows = own && own->service_id >> 24 == c->service_id >> 24;
+    bool contradicts = c->crossing == CROSSED && own && own->requester.has_private &&
+                       ((reason == CM_REJ_SERVICE_ID && knows) ||
+                        (reason == CM_REJ_STALE && !has_older(c)));
+    return captured_in(contradicts ? own->req_frame : 0,
+                       uncertain("the REJ's reason is not 28: the crossing may not be the cause"));
+}
+
 /*
  * The responder may have given up its own REQ, with a REJ, before it responded to this one. Or this
  * one was repeated in the meantime: the PSNs of the requester's GSI show whether that was missed.
@@ -170,6 +199,9 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
 struct certainty certainty_crossing(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
+    const struct cm *cm = &s->p->mad.cm;
+    if (cm->message == CM_REJ && cm->reason != CM_REJ_CONSUMER)
+        return other_reason(c, cm->reason);
     if (c->crossing == MAY_HAVE_ARRIVED_LATE)
         return uncertain("the REQ was repeated: its first copy may have been lost");
     if (c->crossing != CROSSED)

@@ -29,6 +29,17 @@ sets(
 )
 
 
+@fail(
+    "rfc4755.3.2.ud-qpn-in-private-data",
+    "set-up",
+    "n0's REQ has its QPN of the connection in its private data",
+    variant="-5",
+)
+def connected_qpn(t):
+    t[45]["req.private.qpn"] = QPN_OF_N0
+    return 45
+
+
 def reject(t):
     """n1 responds to n0's REQ with a REJ without private data."""
     rep = t[46]

@@ -149,6 +149,7 @@ WRAP_CHECK(check_ip_to_group)
 WRAP_CHECK(check_sending_interface)
 WRAP_CHECK(check_connection_message)
 WRAP_CHECK(check_connection_data)
+WRAP_SCOPE(check_other_service, (const struct check_context *s, const struct cm *cm), (s, cm))
 WRAP_SCOPE(check_interface_joined,
            (const struct check_context *s, const struct endport *port, uint8_t scope),
            (s, port, scope))

@@ -176,6 +176,87 @@ def test_a_request_to_a_second_interface_is_accepted(tmp_path):
     assert accepted(tmp_path, ib.service_id_rfc, WRONG)[1] == []
 
 
+def refused(asker, reason, tmp_path):
+    """The asker's REQ has another QPN of b, which refuses it."""
+    s, a, b, c, reply = met()
+    who = a if asker == "a" else c
+    s.wait(1)
+    link = Link(s, who, b)
+    link.req(ib.service_id_rfc(WRONG), ib.private_data(who.qpn, 65524))
+    link.rej(reason, ib.private_data(b.qpn, 65524))
+    return suspicions(s, tmp_path) == raised(number(s) - 1, SERVICE, reply, b.qpn)
+
+
+def test_an_unknown_service_of_one_that_has_resolved_the_address(tmp_path):
+    """a has b's address by ARP, and no interface of b knows the Service-ID (reason 8)."""
+    assert refused("a", 8, tmp_path)
+
+
+@pytest.mark.parametrize("asker, reason", [("c", 8), ("a", 28), ("a", 3)])
+def test_a_refusal_that_confirms_nothing(asker, reason, tmp_path):
+    """c may have b's address from before a restart of b; the other reasons are no answer."""
+    assert not refused(asker, reason, tmp_path)
+
+
+@pytest.mark.parametrize("service, outcome", [(2 << 56 | 0x102, "fail"), (2 << 56 | 0x999, None)])
+def test_another_service_id_between_queue_pairs_that_send_ipoib(service, outcome):
+    """Neither a nor b has announced its address; their datagrams show their UD QPNs. The second
+    Service-ID has no QPN of b: it is that of another service, or of an interface."""
+    s, a, b, _ = late()
+    s.ud(a, b, ping(a, b))
+    s.ud(b, a, ping(b, a, reply=True))
+    request(s, a, b, service=service)
+    counts = findings.counts(s.pcap())[SERVICE]
+    assert counts.failed == (outcome == "fail") and counts.inconclusive == 1
+
+
+def test_another_service_id_without_a_sign_of_ipoib():
+    """Private data of another service, and no known QPN."""
+    s, a, b, _ = late()
+    s.ud(a, b, ping(a, b))
+    s.wait(1)
+    Link(s, a, b).req(2 << 56 | WRONG, ib.private_data(a.qpn, 65524) + b"x")
+    assert SERVICE not in findings.counts(s.pcap())
+
+
+# ---- REQs that cross
+
+CROSSING = "rfc4755.3.3.simultaneous"
+
+
+def crossed(reason, tmp_path, form=ib.service_id_rfc, before=None):
+    """b, whose QPN is the larger, refuses a's REQ, which crosses b's."""
+    s, a, b, _, _ = met()
+    s.path(b, a)
+    s.path(a, b)
+    if before:
+        before(s, a, b)
+    there, back = Link(s, a, b, 8), Link(s, b, a, 9)
+    there.req(form(b.qpn), ib.private_data(a.qpn, 65524))
+    back.ask()
+    there.rej(reason, ib.private_data(b.qpn, 65524))
+    return [of for of in suspicions(s, tmp_path) if of[0] == CROSSING]
+
+
+@pytest.mark.parametrize("reason", [8, 10])
+def test_crossing_reqs_and_a_reason_that_the_capture_contradicts(reason, tmp_path):
+    found = crossed(reason, tmp_path)
+    assert [of[4] for of in found] == ["REJ, another reason"]
+
+
+def test_crossing_reqs_and_other_reasons(tmp_path):
+    """No resources; a Service-ID of another form than b's own; an older connection with the queue
+    pair."""
+
+    def older(s, a, b):
+        link = Link(s, a, b, 8).open()
+        link.close()
+
+    assert crossed(3, tmp_path) == []
+    assert crossed(8, tmp_path, form=ib.service_id_linux) == []
+    assert crossed(10, tmp_path, before=older) == []
+
+
 def test_the_announced_qpns(tmp_path):
     s, a, b, _, _ = met()
     request(s, a, b)

@@ -30,6 +30,21 @@ static const struct neighbour *neighbour_of(const struct check_context *s,
     return neighbours_of_lladdr(s->f->neighbours, lladdr, length, s->p->at.frame);
 }
 
+/* The requester has resolved the responder's addresses of so many of IPv4 and IPv6. */
+static unsigned count_resolved(const struct check_context *s, const struct fact *f)
+{
+    const struct connection *c = f->connection;
+    unsigned n = 0;
+    uint32_t frame;
+    for (uint8_t length = 4; c->endport[0] && length <= 16; length *= 4) {
+        const struct neighbour *holder = neighbour_of(
+            s, f->port, endport_ud_qpn(f->port, c->pkey, &frame), length);
+        n += holder &&
+             has_resolved(s, neighbour_of(s, c->endport[0], c->requester.ud_qpn, length), holder);
+    }
+    return n;
+}
+
 /*
  * Has the sender the port's address from a reply that was captured? If not, it may still have one
  * from before a restart of the port's interface (RFC 4391 section 9.4). A REQ may be for IPv4 or
@@ -37,21 +52,10 @@ static const struct neighbour *neighbour_of(const struct check_context *s,
  */
 static bool has_address(const struct check_context *s, const struct fact *f)
 {
-    const struct connection *c = f->connection;
-    uint32_t frame;
     if (f->kind == FACT_NEIGHBOUR)
         return has_resolved(s, neighbours_of_ip(s->f->neighbours, f->neighbour->link, f->ip),
                             f->neighbour);
-    if (f->port == s->e->gsi) /* its own */
-        return true;
-    for (uint8_t length = 4; c->endport[0] && length <= 16; length *= 4) {
-        const struct neighbour *holder = neighbour_of(
-            s, f->port, endport_ud_qpn(f->port, c->pkey, &frame), length);
-        if (!holder ||
-            !has_resolved(s, neighbour_of(s, c->endport[0], c->requester.ud_qpn, length), holder))
-            return false;
-    }
-    return c->endport[0];
+    return f->port == s->e->gsi /* its own */ || count_resolved(s, f) == 2;
 }
 
 /* The QPN that the port announced, from the datagram's receiver. */
@@ -93,6 +97,7 @@ void suspect_qpn(const struct check_context *s, const struct result *r)
         of_neighbour(s, f->neighbour, &new);
     } else {
         of_port(f->port, f->connection->pkey, &new);
+        new.is_resolved = count_resolved(s, f) > 0;
         new.connection = f->connection->number;
     }
     raise_suspicion(s, &new);

@@ -32,6 +32,7 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_GIDS] = HAS_GID,
     [FACT_PORT_MTU] = OTHER_MTU,
     [FACT_PKEYS] = GAVE_BACK,
+    [FACT_CROSSING] = "unless the responder had another reason, of which a packet was not captured",
 };
 
 const char *suspicion_unless(enum fact_kind kind)
@@ -205,11 +206,14 @@ void suspicions_raise(const struct check_context *s, struct suspicion *new, cons
     }
 }
 
-void suspicions_accepted(struct suspicions *all, const struct connection *c)
+void suspicions_answered(struct suspicions *all, const struct connection *c, const struct cm *cm)
 {
-    for (unsigned i = 0; all && i < all->n; i++)
-        if (all->all[i].which == SUSPECTED_QPN && all->all[i].connection == c->number)
-            all->all[i].is_confirmed |= all->all[i].expected == c->responder.ud_qpn;
+    bool refused = cm->message == CM_REJ && cm->reason == CM_REJ_SERVICE_ID;
+    for (unsigned i = 0; all && i < all->n; i++) {
+        struct suspicion *one = &all->all[i];
+        if (one->which == SUSPECTED_QPN && one->connection == c->number)
+            one->is_confirmed |= refused ? one->is_resolved : one->expected == c->responder.ud_qpn;
+    }
 }
 
 static bool is_about(const struct suspicion *one, const struct traffic_key *key,
@@ -403,6 +407,7 @@ static bool is_result_explained(const struct check_context *s, const struct susp
         return has_subscribed(s, one);
     case FACT_CREATED_WITH:
     case FACT_REQUEST:
+    case FACT_CROSSING:
         return false;
     default:
         return has_joined_or_left(s, one);

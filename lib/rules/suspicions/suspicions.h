@@ -56,7 +56,8 @@ struct suspicion {
      * QPN, which the port itself announced to the sender, and for a result
      */
     bool is_confirmed;
-    bool of_record; /* the other packet is the SA's record of the group */
+    bool is_resolved; /* QPN: the sender has resolved an IP address with the expected one */
+    bool of_record;   /* the other packet is the SA's record of the group */
     bool is_reported;
     struct sender sender;
 };
@@ -94,10 +95,11 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
 void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
 
 /*
- * The REP of the connection has the responder's UD QPN. It confirms that the REQ has another one:
- * one that the requester had from before a restart of the interface would have been refused.
+ * The responder answers the REQ. A REP with its UD QPN confirms that the REQ has another one. A REJ
+ * because of an unknown Service-ID confirms it if the requester has resolved an IP address of the
+ * responder: else it may have the QPN from before a restart of the interface.
  */
-void suspicions_accepted(struct suspicions *all, const struct connection *c);
+void suspicions_answered(struct suspicions *all, const struct connection *c, const struct cm *cm);
 
 /*
  * A packet of the source has this value of the group `key`, which is named by MGID and interface.

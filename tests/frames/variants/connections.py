@@ -445,6 +445,23 @@ for mode in ("rc", "uc"):
         def other_qpn(w, mode=mode, message=message):
             set_private(w, mode, message, b"\0\x09\x99", 1)
 
+        for what, qpn in {
+            "of multicast": 0xFFFFFF,
+            "of the GSI": 1,
+            "of its queue pair": (RC_QPS if mode == "rc" else UC_QPS)[message == "REP"],
+        }.items():
+            if "its queue pair" in what and message not in ("REQ", "REP"):
+                continue
+
+            @broken(
+                "rfc4755.3.2.ud-qpn-in-private-data",
+                f"{M}, {message}, the QPN {what}",
+                f"{mode}.{name}",
+                ALL,
+            )
+            def no_ud_qpn(w, mode=mode, message=message, qpn=qpn):
+                set_private(w, mode, message, ib.u24(qpn), 1)
+
         if message in ("REQ", "REP"):
 
             @broken(
