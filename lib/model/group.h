@@ -73,9 +73,6 @@ struct member {
      * it listens, or nothing is known
      */
     uint32_t stopped_frame;
-    uint16_t heard; /* what the MGID does not have of the last IP group in a report; 0: none */
-    /* it sent to the group, or listens to several IP groups with this MGID */
-    bool needed : 1;
 };
 
 static inline uint32_t link_key(uint16_t interface, uint16_t pkey)

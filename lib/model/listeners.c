@@ -27,24 +27,6 @@ static struct member *member_that_reports(const struct observation *o, struct en
     return g ? groups_get_member(all, g, sender, create) : NULL;
 }
 
-/*
- * What the MGID does not have of the IP group (RFC 4391 section 4: an MGID has 80 bits of an IPv6
- * group), never 0.
- */
-static uint16_t not_in_mgid(const struct membership *listens)
-{
-    const uint8_t *ip = listens->group;
-    return listens->length == 4 ? 1 : (uint16_t)(ip[1] << 8 | (ip[2] ^ ip[3] ^ ip[4] ^ ip[5]));
-}
-
-/* The listener may need its membership when it reports that it listens no more. */
-static void note_heard(struct member *m, const struct membership *listens)
-{
-    uint16_t heard = not_in_mgid(listens);
-    m->needed |= m->heard && m->heard != heard;
-    m->heard = heard;
-}
-
 /* Is the place in the list free, or the member's own? */
 static bool is_free(const struct member *in, const struct member *m)
 {
@@ -77,7 +59,6 @@ static void forget_listener(const struct observation *o, const struct membership
     struct member *m = member_that_reports(o, sender, listens, mgid, false);
     if (!m || packet_is_corrupt(o->p) || m->stopped_frame)
         return;
-    note_heard(m, listens);
     m->reported_ns = 0;
     if (!(m->join_state & JOIN_FULL))
         return;
@@ -104,15 +85,13 @@ static void learn_listener(const struct observation *o, const struct membership 
         m->reported_ns = m->stopped_frame = 0;
     l->reported_ns = m->reported_ns;
     l->reported_on = m->reported_on;
-    if (!corrupt)
-        note_heard(m, listens);
     if (m->reported_ns || m->pending || corrupt)
         return;
     member_set_time(m, p);
     m->reported_ended = sender->ended;
 }
 
-bool learn_listeners(const struct observation *o, struct endport *sender)
+void learn_listeners(const struct observation *o, struct endport *sender)
 {
     const struct packet *p = o->p;
     const struct datagram *d = &p->datagram;
@@ -122,23 +101,13 @@ bool learn_listeners(const struct observation *o, struct endport *sender)
     struct membership listens;
     if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
         !membership_begin(d->body, &it))
-        return false;
+        return;
     while (membership_next(&it, &listens)) {
         if (listens.joins)
             learn_listener(o, &listens, sa ? NULL : sender);
         else
             forget_listener(o, &listens, sa ? NULL : sender);
     }
-    return true;
-}
-
-void learn_send(const struct observation *o, struct group *g, struct endport *sender)
-{
-    struct member *m = g && sender && !packet_is_corrupt(o->p)
-                           ? groups_get_member(o->f->groups, g, sender, false)
-                           : NULL;
-    if (m)
-        m->needed = true;
 }
 
 static bool is_overdue(const struct observation *o, const struct member *m)

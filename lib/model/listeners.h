@@ -7,12 +7,9 @@
 
 /*
  * Learn the sender's IGMP and MLD reports. The SA's own port is skipped, because its joins are not
- * on the wire. false: the datagram is none.
+ * on the wire.
  */
-bool learn_listeners(const struct observation *o, struct endport *sender);
-
-/* The sender sends to the group itself: then it may stay a member when it listens no more. */
-void learn_send(const struct observation *o, struct group *g, struct endport *sender);
+void learn_listeners(const struct observation *o, struct endport *sender);
 
 /*
  * The current packet is from the GSI of o->e->gsi: which groups should it have left by now, of

@@ -331,9 +331,8 @@ static void learn_ud(const struct observation *o)
             qpns_learn_link_key(o->f->qpns, p->at.interface, ib);
         struct endport *sender = learn_sender(o);
         o->e->sender = sender;
-        struct group *g = groups_get(o->f->groups, p->at.interface, ib->dgid, true);
-        if (!learn_listeners(o, sender))
-            learn_send(o, g, sender);
+        groups_get(o->f->groups, p->at.interface, ib->dgid, true);
+        learn_listeners(o, sender);
     }
     if (p->datagram.header == WIRE_OK)
         learn_addresses(o);

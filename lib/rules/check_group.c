@@ -113,16 +113,13 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
 
 /*
  * It listens no more, and stays a FullMember: no rule forbids that to a host that sends to the
- * group, now or later.
+ * group, now or later, or that listens to another IP group with this MGID.
  */
-static void on_stayed(const struct check_context *s, const struct subnet_event *e)
+static void on_stayed(const struct check_context *s)
 {
     report_inconclusive(s->r, R_RFC4391_10_LEAVE, NULL,
-                        e->member->needed
-                            ? "the port listens no more and has not left the group: it also sends "
-                              "to it, or listens to another IP group of the MGID"
-                            : "the port listens no more and has not left the group: it may stay a "
-                              "member to send to it");
+                        "the port listens no more and has not left the group: it may stay a member "
+                        "to send to it, or to listen to another IP group of the MGID");
 }
 
 /* ---- records */
@@ -374,7 +371,7 @@ static void check_event(const struct check_context *s, const struct subnet_event
 void check_group_event(const struct check_context *s, const struct subnet_event *e)
 {
     if (e->kind == SUBNET_STAYED)
-        on_stayed(s, e);
+        on_stayed(s);
     if (!e->group || !e->record || !mgid_is_ipoib(e->group->mgid))
         return;
     struct reporter reporter = *s->r;
