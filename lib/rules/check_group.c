@@ -143,11 +143,45 @@ static void check_default_scope(const struct reporter *r, const uint8_t *mgid)
                     *p);
 }
 
+/*
+ * A record has a P_Key without the membership bit. May the SA have returned the P_Key of the port
+ * that asked, a limited member, and not the group's? Not if the request names the full P_Key, or
+ * the port's table has it.
+ */
+static bool may_be_limited_members(const struct check_context *s, const struct subnet_event *e)
+{
+    const struct sa_request *q = e->request;
+    uint16_t full = e->group_facts.pkey | PKEY_MEMBERSHIP;
+    bool named = q && q->mask & MCM_HAS_PKEY && q->wanted.pkey == full;
+    bool in_table = e->endport && endport_has_entry(e->endport, full) == PKEY_IS_THERE;
+    return s->p->mad.mad.method != SA_GET_TABLE_RESP && !named && !in_table;
+}
+
+static const char *const limited_members = "the SA may have returned the P_Key of the limited "
+                                           "member that asked, and not the group's";
+
+/* The MGID has the same partition, else check_mgid() has a finding. */
+static void check_record_pkey(const struct check_context *s, const struct subnet_event *e)
+{
+    const struct group *g = &e->group_facts;
+    struct entity group = entity_group(g->mgid);
+    const uint8_t *at = e->record + MCM_PKEY;
+    group.number = MCM_PKEY; /* the MGID's own P_Key has another result */
+    if (!same_partition(g->pkey, be16(g->mgid + MGID_PKEY)))
+        return;
+    if (!(g->pkey & PKEY_MEMBERSHIP) && may_be_limited_members(s, e))
+        report_inconclusive(s->r, R_RFC4391_4_1_PKEY_FULL_MEMBER, at, limited_members);
+    else
+        expect_same(s->r, R_RFC4391_4_1_PKEY_FULL_MEMBER, &group, at, 2, g->pkey | PKEY_MEMBERSHIP,
+                    g->pkey);
+}
+
 static void check_broadcast_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts;
     struct entity group = entity_group(g->mgid);
     check_default_scope(s->r, e->record + MCM_MGID);
+    check_record_pkey(s, e);
     if (is_controlled(g->qkey))
         report_pass_about(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group);
     else if (is_new(s->r, R_RFC4391_4_1_QKEY_CONTROLLED, &group, g->qkey)) {
@@ -199,13 +233,27 @@ static void same_attribute(const struct check_context *s, struct result r, uint3
         report_result(s, &r);
 }
 
+/* The broadcast group's P_Key may be that of a limited member; a full one is the group's. */
+static void check_group_pkey(const struct check_context *s, const struct subnet_event *e)
+{
+    uint16_t wanted = e->broadcast_facts.pkey, pkey = e->group_facts.pkey;
+    bool lacks_bit = wanted & ~pkey & PKEY_MEMBERSHIP;
+    struct result r = attribute_result(R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2,
+                                       pkey);
+    r.dropped = READ_PKEYS; /* may_be_limited_members(): a port of this partition */
+    bool differs = !same_partition(wanted, pkey);
+    if (!differs && lacks_bit && may_be_limited_members(s, e)) {
+        if (r.unknown_at) /* a Report has no P_Key */
+            report_inconclusive(s->r, r.rule, r.unknown_at, limited_members);
+    } else if (differs || lacks_bit) {
+        same_attribute(s, r, wanted);
+    }
+}
+
 static void check_group_record(const struct check_context *s, const struct subnet_event *e)
 {
     const struct group *g = &e->group_facts, *b = &e->broadcast_facts;
-    if (!same_partition(b->pkey, g->pkey))
-        same_attribute(
-            s, attribute_result(R_RFC4391_10_GROUP_ATTRIBUTES, e, "P_Key", MCM_PKEY, 2, g->pkey),
-            b->pkey);
+    check_group_pkey(s, e);
 #define ATTRIBUTE(rule, name, at, n, mask, member)                                                 \
     same_attribute(s, attribute_result(rule, e, name, at, n, g->member), b->member);
 #include "rules/attributes.def"

@@ -2,7 +2,7 @@
 """Unusual multicast (RFC 4391 sections 4, 5, 10 and 11), all of it allowed."""
 from frames import ib
 from frames.ib import encap
-from frames.fabric import CREATED, DELETED, FULL, LEAVE_MASK, NON_MEMBER, QKEY, SEND_ONLY
+from frames.fabric import CREATED, DELETED, FULL, JOIN_MASK, LEAVE_MASK, NON_MEMBER, QKEY, SEND_ONLY
 from frames.messages import igmp_leave, igmp_report, mld_done, mld_report
 from frames.subnet import FromStart, Host, Subnet
 from frames.unusual import link, met, on, scenario
@@ -12,6 +12,7 @@ GROUP = "239.1.2.3"
 SEND_ONLY_FULL = 8  # IBA 15.2.5.17: SendOnlyFullMember
 REFUSED, NO_RESOURCES = 0x0200, 0x0100
 MTU_1024, MTU_4096 = 3, 5
+MCM_PKEY = 42  # its place in an MCMemberRecord (IBA 15.2.5.17)
 BUSY = 0x0001  # IBA 13.4.7
 
 
@@ -446,6 +447,17 @@ def limited_members(s, server, client):
 def limited_member_of_the_default_partition(s, server, client):
     s.resolve(client, server, pkey=0x7FFF, back=0xFFFF)
     s.ping(client, server, pkey=0x7FFF, back=0xFFFF)
+
+
+@on(met, 1, 2)
+def limited_member_is_told_its_own_pkey(s, server, client):
+    """It asks with its P_Key, which the SA returns. The groups have the full one."""
+    for mgid in (s.broadcast(), s.group4(GROUP)):
+        data = ib.mcmember(mgid, client.gid, pkey=0x7FFF, join=FULL)
+        reply = bytearray(s.record(client, mgid, FULL))
+        reply[MCM_PKEY : MCM_PKEY + 2] = ib.u16(0x7FFF)
+        s.ask(client, ib.SET, ib.ATTR_MC_MEMBER, data, JOIN_MASK, bytes(reply), offset=7)
+    s.to_group4(client, GROUP, pkey=0x7FFF)
 
 
 @on(met, 1, 2, pkey=32773)

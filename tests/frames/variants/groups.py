@@ -418,6 +418,11 @@ each("rfc4391.4.1.pkey-full-member", set_octets(4, b"\x7f\xff"), {
 })  # fmt: skip
 
 
+@broken("rfc4391.4.1.pkey-full-member", "Set, the response, the record", "B.join.bcast.resp")
+def limited_pkey_in_the_record(w):
+    w["B.join.bcast.resp"]["mcm.pkey"] = w.pkey & 0x7FFF
+
+
 def all_joins(w, **fields):
     for name in w.order:
         if ".join." in name and name.endswith(".resp"):

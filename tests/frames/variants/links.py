@@ -644,6 +644,11 @@ def creation_with_another_rate(w):
     refuse_creation(w, "rate", 2)
 
 
+@broken("rfc4391.10.group-attributes", "Set, the response, limited P_Key", "B.join.g4.resp")
+def group_of_a_limited_pkey(w):
+    w["B.join.g4.resp"]["mcm.pkey"] = w.pkey & 0x7FFF
+
+
 @broken("rfc4391.10.group-attributes", "Set, the response, P_Key", "B.join.g4.resp")
 def group_of_another_pkey(w):
     for name in ("B.join.g4", "B.join.g4.resp"):
