@@ -33,6 +33,7 @@ enum { ENDPORT_UD_QPS = 4 };
  */
 struct endport_pkeys {
     uint16_t entries[ENDPORT_PKEYS]; /* block 0 */
+    uint32_t frame;                  /* in which it changed last, by an SMP */
     uint16_t capacity;               /* entries of the whole table, by NodeInfo; 0: not known */
     uint32_t empty_blocks;           /* bit n: block n was seen and is empty; n from 1 to 31 */
 };

@@ -260,6 +260,7 @@ static void on_first_block(const struct delivery *d, const struct route *r,
     if (!*pkeys)
         *pkeys = g_new0(struct endport_pkeys, 1);
     memcpy((*pkeys)->entries, entries, sizeof entries);
+    (*pkeys)->frame = d->frame;
     if (r->endport)
         pkeys_changed(d, r->endport);
 }

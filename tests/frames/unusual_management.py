@@ -423,3 +423,17 @@ def a_virtual_function_has_an_alias_guid(s, a, b):
     s.up(virtual)
     s.meet(a, virtual)
     s.meet(a, b)
+
+
+@scenario
+def datagram_on_its_way_when_the_p_key_is_taken():
+    """The SM removes the link's P_Key from a's table. A datagram sent before is captured after it."""
+    s = FromStart(pkey=0x8007)
+    a, b = Host(1), Host(2)
+    initialise(s, a, b, pkeys=(0xFFFF, 0x8007))
+    s.up(a, b)
+    s.meet(a, b)
+    s.pkey_table(a, 0xFFFF)
+    s.ping(a, b)
+    s.node_info(a)
+    return s

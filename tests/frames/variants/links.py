@@ -191,6 +191,12 @@ for way, name in {
         other_pkey(w, [name, name + ".resp"])
 
 
+@broken("rfc4391.5.pkey-configured", "IPv4 to one port", "A.again.resp")
+def datagram_with_the_pkey_of_no_port(w):
+    w["A.ping"]["pkey"] = 0x8005
+    w.exchange_smp("A.again", A, ib.GET, PORT_INFO, 1, port_info(A))
+
+
 def lid_routed(w, after, node, attribute, modifier, data, name="by-lid"):
     """The SM sets an attribute of the port by its LID; the port responds."""
     name = f"{NAMES[node]}.{name}"
