@@ -299,7 +299,8 @@ static void check_listener(const struct check_context *s, const struct listener 
         report_result(s, &r);
     else if (!known || !full)
         report_inconclusive(s->r, r.rule, NULL,
-                            known ? "the port may still join after its first report"
+                            known ? "the port may still join, or listen no more: it has not "
+                                    "reported the group 5 seconds after its first report"
                                   : "the port's join was not captured");
 }
 

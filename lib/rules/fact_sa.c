@@ -157,6 +157,8 @@ struct certainty certainty_no_other_link(const struct check_context *s, const st
 {
     bool asks = s->p->classification.class == PAYLOAD_MAD && f->port;
     const struct member *m = asks ? groups_member(s->f->groups, f->group, f->port) : NULL;
+    if (!f->port)
+        return uncertain("no captured join shows on which link the port is that chose the scope");
     if (!requests_are_complete(f->port))
         return captured_in(m ? m->frame : 0, uncertain(why_not_complete(f->port)));
     return (s->p->classification.class == PAYLOAD_MAD ? no_request_before_own : no_request_since)(
