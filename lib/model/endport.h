@@ -80,7 +80,10 @@ struct endport {
     uint32_t new_frame;
     /* last frame in which the SM requested ClientReregister (join and subscribe again); 0: never */
     uint32_t reregister_frame;
-    /* frame in which it ended a subscription of all groups, which it did not make again; 0: none */
+    /*
+     * frame in which it ended a subscription of all groups, or the SA refused one, which it did not
+     * make again; 0: none
+     */
     uint32_t unsubscribed_frame;
     /*
      * last frame in which its own GSI named its GID in a request to the SA; 0: never, or a port

@@ -64,6 +64,15 @@ static void learn_subscription(struct endport *port, const uint8_t *p, uint32_t 
     }
 }
 
+/* Until it subscribes; the first refusal counts, as often as it is repeated. */
+static void note_refusal(struct endport *port, uint8_t traps, uint32_t frame)
+{
+    bool counts = traps & ~port->subscribed;
+    uint32_t since = MAX(port->initialised_frame, port->reregister_frame);
+    if (counts && port->unsubscribed_frame <= since)
+        port->unsubscribed_frame = frame;
+}
+
 static void inform_request(const struct delivery *d, const struct sa *sa)
 {
     struct sa_request *q = sa_requests_add(d, sa);
@@ -83,8 +92,11 @@ static void inform_response(const struct delivery *d, const struct sa *sa)
     e.endport = p;
     if (p && e.request)
         p->subscribing &= (uint8_t)~e.request->traps;
-    if (sa->mad.status != 0)
+    if (sa->mad.status != 0) {
+        if (p && e.request)
+            note_refusal(p, e.request->traps, d->frame);
         return;
+    }
     if (p)
         learn_subscription(p, sa->data.p, d->frame);
     delivery_event(d, &e);

@@ -87,7 +87,9 @@ static struct fact membership_fact(enum joined joined, const struct endport *por
     case JOINED_AND_LEFT:
         return (struct fact){FACT_NO_MEMBERSHIP, .port = port, .member = m};
     default:
-        return (struct fact){FACT_NO_JOIN, .port = port, .since_start = joined == JOINED_NEVER};
+        return (struct fact){FACT_NO_JOIN, .port = port,
+                             .member = joined == JOINED_REFUSED ? m : NULL,
+                             .since_start = joined == JOINED_NEVER};
     }
 }
 

@@ -76,6 +76,21 @@ static struct certainty captured_member(const struct check_context *s, const str
     return captured_in(captured ? m->frame : 0, c);
 }
 
+/*
+ * If c is uncertain, can only a join that was not captured have made the port a member? The SA
+ * refused its last one, and has answered each since the last granted one.
+ */
+static struct certainty captured_refusal(const struct check_context *s, const struct member *m,
+                                         struct certainty c)
+{
+    bool captured = m && m->refused && !m->unanswered && member_seems_known(m) &&
+                    !order_is_uncertain(&s->f->order, m->frame);
+    return captured_in(captured ? m->frame : 0, c);
+}
+
+static const char *const refused_before =
+    "the SA refused a join, but an earlier one may not have been captured";
+
 struct certainty certainty_membership(const struct check_context *s, const struct fact *f)
 {
     bool known = f->port && f->member && member_is_known(f->member) &&
@@ -94,14 +109,14 @@ struct certainty certainty_no_membership(const struct check_context *s, const st
 {
     struct certainty by_request = certainty_membership(s, f);
     if (by_request.when == FACT_UNCERTAIN)
-        return by_request;
+        return f->member->refused ? captured_refusal(s, f->member, by_request) : by_request;
     if (!f->member->refused)
         return captured_member(s, f->member, no_request_of(s, f->port, f->member->frame));
     if (f->member->unanswered)
         return uncertain(
             "the SA refused a join, but its response to an earlier one was not captured");
     if (!endport_requests_are_complete_since_start(f->port))
-        return uncertain("the SA refused a join, but an earlier one may not have been captured");
+        return captured_refusal(s, f->member, uncertain(refused_before));
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     bool shows_responses = !q || !q->has_interface;
     return no_request_of(s, f->port, shows_responses ? f->port->new_frame : f->member->frame);
@@ -129,10 +144,11 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
     if (m && m->pending)
         return uncertain(why_no_member(m));
     if (!requests_are_complete(f->port))
-        return uncertain(why_not_complete(f->port));
+        return captured_refusal(
+            s, m, uncertain(m && m->refused ? refused_before : why_not_complete(f->port)));
     if (f->since_start && !endport_requests_are_complete_since_start(f->port))
         return uncertain("the SMPs that gave the port its first LID were not captured");
-    if (m && !m->queried)
+    if (m && !m->queried && !m->refused)
         return uncertain(why_no_member(m));
     return no_request_since(s, f->port,
                             f->since_start ? f->port->new_frame : f->port->initialised_frame);
@@ -165,7 +181,10 @@ struct certainty certainty_no_other_link(const struct check_context *s, const st
         s, f->port, f->port->initialised_frame);
 }
 
-/* The port ended a subscription in a captured frame, and did not subscribe again. */
+/*
+ * The port ended a subscription in a captured frame, or the SA refused one, and it did not
+ * subscribe again.
+ */
 static struct certainty captured_end(const struct check_context *s, const struct endport *port,
                                      struct certainty c)
 {

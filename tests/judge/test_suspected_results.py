@@ -25,6 +25,7 @@ BEFORE_USE, ATTRIBUTES = "rfc4391.10.group-before-use", "rfc4391.10.group-attrib
 OTHERS = "rfc4391.10.group-other-attributes"
 IN_A_PACKET = "in a packet that was not captured"
 AGAIN = f"unless the port joined the group again {IN_A_PACKET}"
+JOINED_ONCE = f"unless the port joined the group {IN_A_PACKET}"
 AS_FULL = f"unless the port joined the group as FullMember {IN_A_PACKET}"
 CREATED = f"unless a port created the group again {IN_A_PACKET}"
 SCOPES = "rfc4391.4.scope-consistent"
@@ -200,6 +201,98 @@ def test_another_port_sends_to_the_group(tmp_path):
     s, a, b = left(Of4)
     gap(s, a, b)
     send(s, b)
+    assert suspected(s, tmp_path) == []
+
+
+# ---- a port whose join the SA refused
+
+NO_RESOURCES, INVALID = 0x0100, 0x0200
+
+
+def refused(of):
+    """a joins the broadcast group; the SA refuses its join of the group in the last frame."""
+    s, a, b, _ = late()
+    s.join(a, s.broadcast())
+    s.wait(1)
+    s.join(a, of.mgid(s), status=NO_RESOURCES)
+    s.wait(1)
+    return s, a, b
+
+
+@BOTH
+@pytest.mark.parametrize("retries", [0, 2])
+def test_a_port_sends_after_its_join_was_refused(of, retries, tmp_path):
+    """That the SA refuses it again explains nothing."""
+    s, a, b = refused(of)
+    response = number(s)
+    frame = of.send(s, a)
+    for _ in range(retries):
+        s.wait(1)
+        s.join(a, of.mgid(s), status=NO_RESOURCES)
+    texts = ("a member of the group", "its join was refused", AGAIN)
+    assert suspected(s, tmp_path) == [(JOINED, frame, response, *texts)]
+
+
+@BOTH
+@pytest.mark.parametrize("answered", [True, False], ids=["granted", "no response"])
+def test_its_next_join_is_granted(of, answered, tmp_path):
+    s, a, b = refused(of)
+    of.send(s, a)
+    s.wait(1)
+    s.join(a, of.mgid(s))
+    if not answered:
+        del s.records[-1:]
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_an_earlier_join_has_no_response(of, tmp_path):
+    s, a, b, _ = late()
+    s.join(a, s.broadcast())
+    s.join(a, of.mgid(s))
+    del s.records[-1:]
+    s.wait(1)
+    s.join(a, of.mgid(s), status=NO_RESOURCES)
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_a_member_whose_second_join_is_refused(of, tmp_path):
+    """It is still a member (IBA 15.2.5.17)."""
+    s, a, b, _ = joined(of)
+    s.join(a, of.mgid(s), status=NO_RESOURCES)
+    s.wait(1)
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
+def test_it_was_asked_to_join_again_after_the_refusal(of, tmp_path):
+    s, a, b = refused(of)
+    s.node_info(a)
+    s.port_info(a, reregister=True)
+    s.wait(1)
+    of.send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def test_an_interface_whose_join_of_the_broadcast_group_was_refused(tmp_path):
+    s, a, b, _ = late()
+    s.join(a, s.broadcast(), status=INVALID)
+    response = number(s)
+    s.wait(1)
+    frame = send(s, a)
+    texts = ("a FullMember of the broadcast group", "its join was refused", JOINED_ONCE)
+    assert suspected(s, tmp_path) == [(MEMBER, frame, response, *texts)]
+
+
+def test_an_interface_that_joined_the_broadcast_group_after_all(tmp_path):
+    s, a, b, _ = late()
+    s.join(a, s.broadcast(), status=INVALID)
+    s.wait(1)
+    send(s, a)
+    s.join(a, s.broadcast())
     assert suspected(s, tmp_path) == []
 
 
@@ -858,12 +951,13 @@ def ends_subscriptions(s, host):
     s.wait(1)
 
 
-def sends_only():
+def sends_only(subscribes=True):
     s, a, b, _ = late()
     s.path(a, b)
     s.join(b, s.group4(GROUP))
     s.join(a, s.group4(GROUP), SEND_ONLY)
-    s.subscribe(a)
+    if subscribes:
+        s.subscribe(a)
     s.wait(1)
     return s, a
 
@@ -892,6 +986,33 @@ def test_a_sender_whose_subscription_was_not_captured(tmp_path):
     s.join(a, s.group4(GROUP), SEND_ONLY)
     s.wait(1)
     send(s, a)
+    assert suspected(s, tmp_path) == []
+
+
+def refused_subscriptions(s, a):
+    for trap in (CREATED_TRAP, DELETED_TRAP):
+        info = ib.inform_info("::", trap)
+        s.ask(a, ib.SET, ib.ATTR_INFORM_INFO, info, 0, info, NO_RESOURCES)
+        s.wait(1)
+
+
+def test_a_sender_whose_subscriptions_are_refused(tmp_path):
+    s, a = sends_only(subscribes=False)
+    refused_subscriptions(s, a)
+    first = number(s) - 2
+    frame = send(s, a)
+    refused_subscriptions(s, a)
+    [(rule, at, other, *_)] = suspected(s, tmp_path)
+    assert (rule, at, other) == (TRAPS, frame, first)
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["then granted", "granted before"])
+def test_a_sender_whose_subscriptions_are_refused_once(again, tmp_path):
+    s, a = sends_only(subscribes=not again)
+    refused_subscriptions(s, a)
+    send(s, a)
+    if again:
+        s.subscribe(a)
     assert suspected(s, tmp_path) == []
 
 

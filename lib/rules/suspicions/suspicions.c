@@ -11,6 +11,7 @@ enum { SUSPICIONS_MAX = 256 };
 #define OTHERS       "unless the broadcast group had other attributes when the group was created"
 #define MOVED        "unless the interface joined a link of this scope in a packet that was not captured"
 #define HAS_GID      "unless the port has this GID, too, by an SMP or a join that was not captured"
+#define JOINED_ONCE  "unless the port joined the group in a packet that was not captured"
 #define JOINED_AGAIN "unless the port joined the group again in a packet that was not captured"
 
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, `words` has them. */
@@ -23,6 +24,7 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_MEMBERSHIP] = AS_FULL,
     [FACT_JOIN_STATE] = AS_FULL,
     [FACT_NO_MEMBERSHIP] = JOINED_AGAIN,
+    [FACT_NO_JOIN] = JOINED_ONCE,
     [FACT_GROUP_ABSENT] = CREATED,
     [FACT_NO_BROADCAST] = CREATED,
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
@@ -319,13 +321,16 @@ static const uint8_t *mgid_of(const struct suspicion *one)
     return one->entity.kind == ENTITY_GROUP ? one->about : one->group;
 }
 
-/* Has the port joined or left the group since, or asked to? Then it may have joined it before. */
+/*
+ * Has the port joined or left the group since, or asked to? Then it may have joined it before. A
+ * join that the SA refused shows nothing.
+ */
 static bool has_joined_or_left(const struct check_context *s, const struct suspicion *one)
 {
     const struct group *g = groups_find(s->f->groups, one->interface, mgid_of(one));
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
     const struct member *m = g && port ? groups_member(s->f->groups, g, port) : NULL;
-    return !m || m->pending || m->frame > one->other_frame;
+    return !m || m->pending || (m->frame > one->other_frame && (!m->refused || m->join_state));
 }
 
 /* Is the group there, or may it be? */
