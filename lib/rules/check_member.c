@@ -105,7 +105,7 @@ static void fail_membership(const struct check_context *s, const struct endport 
         [JOINED_OTHERWISE] = "it joined without FullMember",
     };
     /* it may be on a link of another scope since before the capture */
-    bool other_link = joined == JOINED_AND_LEFT && sending_scope(s) != group_scope(group);
+    bool other_link = group && joined == JOINED_AND_LEFT && sending_scope(s) != group_scope(group);
     const struct result r = {
         .rule = R_RFC4391_5_FULL_MEMBER_JOIN,
         .about = *about,

@@ -330,7 +330,7 @@ static void an_endport_with_route_and_pkeys(void **state)
     struct endport *last = endports_get_by_lid(a.ports, 0, ENTRIES / INTERFACES, false);
     assert_non_null(last);
     assert_int_equal(endport_has_pkey(last, 0xffff), PKEY_IS_THERE);
-    assert_bytes("an endport with its route and P_Key table", &m, 422);
+    assert_bytes("an endport with its route and P_Key table", &m, 430);
     administration_free(&a);
 }
 
