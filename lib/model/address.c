@@ -85,6 +85,8 @@ static const struct neighbour *learn_announced(const struct observation *o, cons
                                                      p->at.frame, p->at.ns, p->captured_on);
     if (p->ib.has_lrh && !p->ib.has_grh) /* within the subnet: the LID is not a router's */
         neighbours_sent_from(o->f->neighbours, link, ip, p->ib.slid);
+    if (p->ib.dgid && mgid_reaches_all(p->ib.dgid))
+        neighbours_told_all(o->f->neighbours, link, ip, p->at.ns, p->captured_on);
     return ousted;
 }
 
@@ -244,9 +246,10 @@ void learn_stale_use(const struct observation *o)
         return;
     const struct neighbour *holder = neighbours_of_ip(o->f->neighbours, packet_link_key(p), &ip);
     const struct neighbour *replaced = holder ? neighbour_replaced(holder) : NULL;
-    if (!replaced || be24(replaced->lladdr + LLADDR_QPN) != p->ib.dqpn)
+    if (!replaced || (be24(replaced->lladdr + LLADDR_QPN) != p->ib.dqpn &&
+                      be24(holder->lladdr + LLADDR_QPN) != p->ib.dqpn))
         return;
-    struct stale_use u = stale_use_by(p, holder);
+    struct stale_use u = stale_use_by(p, holder, p->ib.dqpn);
     u.interface = p->captured_on;
     u.ns = p->at.ns;
     stale_used(o->f->stale, &u);

@@ -35,14 +35,19 @@ enum whose fabric_whose_gid(const struct fabric_facts *f, const struct packet *p
  */
 bool datagram_ips(const struct datagram *d, struct ip *source, struct ip *destination);
 
-/* The use of the holder's earlier QPN by the packet's sender, to look it up (model/stale.h). */
-static inline struct stale_use stale_use_by(const struct packet *p, const struct neighbour *holder)
+/*
+ * The use of the holder's earlier QPN, or of its new one, by the packet's sender, to look it up
+ * (model/stale.h).
+ */
+static inline struct stale_use stale_use_by(const struct packet *p, const struct neighbour *holder,
+                                            uint32_t to_qpn)
 {
     return (struct stale_use){.link = holder->link,
                               .ip = holder->ip,
                               .lid = port_to_lid(p->src),
                               .qpn = p->ib.sqpn,
-                              .taken_frame = holder->taken_frame};
+                              .taken_frame = holder->taken_frame,
+                              .to_qpn = to_qpn};
 }
 
 #endif

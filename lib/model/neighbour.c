@@ -142,6 +142,16 @@ void neighbours_sent_from(struct neighbours *n, uint32_t link, const struct ip *
         owner->lid = slid;
 }
 
+void neighbours_told_all(struct neighbours *n, uint32_t link, const struct ip *ip, int64_t ns,
+                         uint16_t interface)
+{
+    struct neighbour *owner = (struct neighbour *)neighbours_of_ip(n, link, ip);
+    if (!owner || owner->told_seconds)
+        return;
+    owner->told_seconds = (uint32_t)(ns / NANOSECONDS + 1);
+    owner->told_on = interface;
+}
+
 const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, const struct ip *ip,
                                         const uint8_t *lladdr, uint32_t frame, int64_t ns,
                                         uint16_t interface)
@@ -161,6 +171,7 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
         pair->taken_frame = n->taken_frame = frame;
         pair->taken_ns = ns;
         pair->interface = interface;
+        pair->told_seconds = 0;
         n->has_replaced |= neighbour_replaced(pair) != NULL;
         g_hash_table_replace(n->by_ip, pair, pair);
         *recent_of(n, ip) = pair;

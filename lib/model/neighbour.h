@@ -40,11 +40,17 @@ struct neighbour {
     uint8_t lladdr[LLADDR_SIZE];
     uint32_t link;
     struct ip ip;
-    uint16_t interface;       /* capture interface of taken_frame */
-    uint16_t lid;             /* SLID of its last packet without a GRH; 0: none seen */
-    uint32_t frame;           /* first seen */
-    uint32_t last_frame;      /* last seen */
-    uint32_t taken_frame;     /* frame in which it took over the IP address */
+    uint16_t interface;   /* capture interface of taken_frame */
+    uint16_t lid;         /* SLID of its last packet without a GRH; 0: none seen */
+    uint16_t told_on;     /* capture interface of told_seconds */
+    uint32_t frame;       /* first seen */
+    uint32_t last_frame;  /* last seen */
+    uint32_t taken_frame; /* frame in which it took over the IP address */
+    /*
+     * time of the first announcement to all nodes of the link since taken_frame, s since 1970,
+     * rounded up; 0: none
+     */
+    uint32_t told_seconds;
     int64_t taken_ns;         /* time of taken_frame, ns since 1970 */
     int64_t last_seconds;     /* time of last_frame, s since 1970 */
     struct neighbour *older;  /* previous entry of this link-layer address; NULL: none */

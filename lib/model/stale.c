@@ -13,7 +13,7 @@ struct stale_uses {
 
 /* The order of the bytes of a key; no padding between its members. */
 struct stale_key {
-    uint32_t link, qpn, taken_frame;
+    uint32_t link, qpn, to_qpn, taken_frame;
     uint16_t lid, length;
     uint8_t ip[16];
 };
@@ -21,7 +21,7 @@ struct stale_key {
 static guint stale_hash(gconstpointer p)
 {
     const struct stale_use *u = p;
-    struct stale_key key = {u->link, u->qpn, u->taken_frame, u->lid, u->ip.length, {0}};
+    struct stale_key key = {u->link, u->qpn, u->to_qpn, u->taken_frame, u->lid, u->ip.length, {0}};
     memcpy(key.ip, u->ip.bytes, u->ip.length);
     return hash_bytes(&key, sizeof key);
 }
@@ -29,7 +29,7 @@ static guint stale_hash(gconstpointer p)
 static gboolean is_same(gconstpointer p, gconstpointer q)
 {
     const struct stale_use *a = p, *b = q;
-    return a->link == b->link && a->lid == b->lid && a->qpn == b->qpn &&
+    return a->link == b->link && a->lid == b->lid && a->qpn == b->qpn && a->to_qpn == b->to_qpn &&
            a->taken_frame == b->taken_frame && ip_same(&a->ip, &b->ip);
 }
 

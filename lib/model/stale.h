@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Senders that still use the earlier QPN of an IP address, although its port announced another one.
- * They do so until they revalidate the entry of their ARP cache (RFC 4391 section 9.4).
+ * Senders that use the earlier QPN of an IP address, although its port announced another one, until
+ * they revalidate the entry of their ARP cache (RFC 4391 section 9.4); and those that use the new
+ * one.
  */
 #ifndef IPOIB_MODEL_STALE_H
 #define IPOIB_MODEL_STALE_H
@@ -15,7 +16,8 @@ struct stale_use {
     uint16_t lid;
     uint32_t qpn;
     uint32_t taken_frame; /* frame that announced the new QPN of the IP address */
-    uint16_t interface;   /* capture interface of its first datagram to the earlier QPN */
+    uint32_t to_qpn;      /* the earlier QPN or the new one */
+    uint16_t interface;   /* capture interface of its first datagram to that QPN */
     int64_t ns;           /* time of this datagram, since 1970 */
 };
 

@@ -209,6 +209,9 @@ const struct neighbour *neighbours_seen(struct neighbours *n, uint32_t link, con
 
 /* Record the LID of the current owner of ip; nothing happens if there is none. */
 void neighbours_sent_from(struct neighbours *n, uint32_t link, const struct ip *ip, uint16_t slid);
+/* Its owner announced ip to all nodes of the link. */
+void neighbours_told_all(struct neighbours *n, uint32_t link, const struct ip *ip, int64_t ns,
+                         uint16_t interface);
 
 void neighbours_merge(struct neighbours *n, uint16_t from, uint16_t to);
 

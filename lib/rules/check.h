@@ -181,6 +181,18 @@ void check_datagram_headers(const struct reporter *r, const struct ib_packet *ib
 void check_arp(const struct reporter *r, const struct datagram *d);
 
 /*
+ * An ICMP error in which the destination of a datagram names a smaller MTU than 2044 octets (RFC
+ * 4391 §7; check_reported_mtu.c).
+ */
+void check_reported_mtu(const struct reporter *r, const struct datagram *d);
+
+/*
+ * The flags in the target's address of an ARP reply, which is a copy from the request (RFC 826), if
+ * the request is not known (check_address.c).
+ */
+void check_target_flags(const struct reporter *r, const struct datagram *d);
+
+/*
  * The ICMPv6 message v: the source and target link-layer address options of Neighbour Discovery
  * (types 1 and 2; RFC 4391 §9.3, 9.1.1; RFC 4755 §3.1). of_interface: the message was captured at
  * an IPoIB interface, where it may have another form than in the packet (nd_form()).

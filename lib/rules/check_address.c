@@ -7,41 +7,36 @@
 #include "wire/lladdr.h"
 #include "wire/nd.h"
 
-/*
- * RFC 4391 §9.1.1 requires the first octet to be 0. RFC 4755 §3.1 defines two of its bits and
- * requires 0 in the other six. A sender that sets one of the two bits implements RFC 4755 and must
- * follow it; a sender that sets neither must follow RFC 4391.
- */
-static enum rule_number flags_rule(const uint8_t *lladdr)
+enum rule_number lladdr_flags_rule(const uint8_t *lladdr)
 {
     bool connected = lladdr[LLADDR_FLAGS] & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
     return connected ? R_RFC4755_3_1_FLAGS : R_RFC4391_9_1_1_RESERVED_FLAGS;
 }
 
-/*
- * The bit that MLNX_OFED sets is a finding of its own, because it is in the list of known
- * deviations: it neither excuses the other reserved bits nor becomes a violation by them. The
- * actual value of a finding has only its own bits.
- */
+const uint8_t reserved_flags[RESERVED_FLAGS] = {LLADDR_FLAG_TSS, LLADDR_FLAG_UNKNOWN};
+
 static void report_reserved_flags(const struct reporter *r, const uint8_t *lladdr)
 {
-    static const uint8_t parts[] = {LLADDR_FLAG_TSS, LLADDR_FLAG_UNKNOWN};
     uint8_t flags = lladdr[LLADDR_FLAGS], allowed = flags & (LLADDR_FLAG_RC | LLADDR_FLAG_UC);
     struct entity address = entity_address(lladdr);
-    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++)
-        if (flags & parts[i])
-            report_fail_value(r, flags_rule(lladdr), &address, lladdr + LLADDR_FLAGS, allowed,
-                              allowed | (flags & parts[i]));
+    for (unsigned i = 0; i < RESERVED_FLAGS; i++)
+        if (flags & reserved_flags[i])
+            report_fail_value(r, lladdr_flags_rule(lladdr), &address, lladdr + LLADDR_FLAGS,
+                              allowed, allowed | (flags & reserved_flags[i]));
 }
 
 static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
     struct entity address = entity_address(p);
+    bool of_group = p[LLADDR_GID] == 0xff;
+    if (!of_group && be24(p + LLADDR_QPN) == QPN_MULTICAST)
+        expect_about(r, R_RFC4391_9_1_1_FORMAT, &address, false, p + LLADDR_QPN, 3,
+                     "the QPN of a queue pair", "the QPN of multicast, with a port's GID");
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
     if (!(p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED))
-        report_pass_about(r, flags_rule(p), &address);
-    else if (is_new(r, flags_rule(p), &address, p[LLADDR_FLAGS]))
+        report_pass_about(r, lladdr_flags_rule(p), &address);
+    else if (is_new(r, lladdr_flags_rule(p), &address, p[LLADDR_FLAGS]))
         report_reserved_flags(r, p);
 }
 
@@ -60,14 +55,17 @@ static void check_copied_flags(const struct reporter *r, const uint8_t *p, const
     struct entity address = entity_address(p);
     struct reporter doubtful = *r;
     doubtful.doubt = why;
-    if (!is_reported(r, flags_rule(p), &address, p[LLADDR_FLAGS]))
+    if (!is_reported(r, lladdr_flags_rule(p), &address, p[LLADDR_FLAGS]))
         report_reserved_flags(&doubtful, p);
 }
 
 /* In a reply, the target's address is a copy from the request (RFC 826). */
-static void check_target_flags(const struct reporter *r, struct view v, const struct arp *a)
+void check_target_flags(const struct reporter *r, const struct datagram *d)
 {
-    bool replies = a->op == ARP_REPLY || a->op == INARP_REPLY;
+    const struct arp *a = &d->arp;
+    struct view v = d->body;
+    bool replies = d->arp_has_fixed && (a->op == ARP_REPLY || a->op == INARP_REPLY) &&
+                   a->hrd == ARP_HRD_INFINIBAND && a->hln == LLADDR_SIZE;
     if (replies && !arp_contradicts_protocol(a) && view_has(v, a->tha, LLADDR_SIZE) == WIRE_OK)
         check_copied_flags(r, v.p + a->tha,
                            "the target's address in a reply may be a copy from the request");
@@ -124,7 +122,6 @@ void check_arp(const struct reporter *r, const struct datagram *d)
     check_protocol(r, a, v.p);
     if (view_has(v, a->sha, LLADDR_SIZE) == WIRE_OK)
         check_lladdr(r, v.p + a->sha);
-    check_target_flags(r, v, a);
 }
 
 /* RFC 4861 §4.1 to 4.5: RS, RA and NS carry the source's address, NA and Redirect the target's. */

@@ -45,7 +45,9 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
                      enum whose whose)
 {
     bool of_port = rule == R_RFC4391_9_1_1_GID_OF_PORT;
-    const char *actual = of_port ? "the GID of another port" : "another GID";
+    const char *actual = !of_port                 ? "another GID"
+                         : whose == WHOSE_NO_PORT ? "a GID with another subnet prefix"
+                                                  : "the GID of another port";
     const struct result r = {
         .rule = rule,
         .about = entity_address(p),
@@ -74,11 +76,27 @@ static bool names_subnet_prefix(const struct check_context *s)
            !gid_has_default_prefix(port->gid);
 }
 
+/*
+ * All GIDs of a port, alias GIDs too, have the prefix that the SM set when the port started, or the
+ * default one (IBA 4.1.1). A port with another prefix from the SM is another entry of the model.
+ */
+static bool has_foreign_prefix(const struct check_context *s, const uint8_t *gid)
+{
+    const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, s->p->ib.slid);
+    const uint8_t *used = s->p->ib.sgid;
+    bool routed = port && used && memcmp(used, port->gid, GID_GUID) != 0;
+    return port && !routed && endport_requests_are_complete_since_start(port) &&
+           !gid_has_default_prefix(gid) && memcmp(port->gid, gid, GID_GUID) != 0;
+}
+
 static void check_gid(const struct check_context *s, const uint8_t *p, enum whose whose)
 {
     struct entity address = entity_address(p);
     if (whose == WHOSE_OWN || whose == WHOSE_ALIAS)
         report_pass_about(s->r, R_RFC4391_9_1_1_GID_OF_PORT, &address);
+    else if (whose != WHOSE_OTHERS && whose != WHOSE_OTHERS_NAMED &&
+             has_foreign_prefix(s, p + LLADDR_GID))
+        fail_gid(s, p, R_RFC4391_9_1_1_GID_OF_PORT, WHOSE_NO_PORT);
     else if (whose != WHOSE_NO_PORT)
         fail_gid(s, p, R_RFC4391_9_1_1_GID_OF_PORT, whose);
     if (whose == WHOSE_OWN)
@@ -110,6 +128,33 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 }
 
 /*
+ * The same for any datagram from the IP address that an interface in connected mode announced: an
+ * IPoIB-CM interface has one UD QP. Another QPN that the port announced is another interface's.
+ */
+void check_source_qp(const struct check_context *s)
+{
+    const struct endport *port = sending_port(s);
+    struct ip source, destination;
+    if (!port || !datagram_ips(&s->p->datagram, &source, &destination))
+        return;
+    const struct neighbour *n = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &source);
+    if (!n || !(n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) ||
+        memcmp(n->lladdr + LLADDR_GID, port->gid, GID_SIZE) != 0)
+        return;
+    const struct result r = {.rule = R_RFC4755_2_2_ONE_UD_QP,
+                             .about = entity_address(n->lladdr),
+                             .wanted = be24(n->lladdr + LLADDR_QPN),
+                             .value = s->p->ib.sqpn,
+                             .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
+                             .describe = describe_qpn,
+                             .facts = {{FACT_NEIGHBOUR, .port = port, .neighbour = n}},
+                             .dropped = READ_UD_QPNS}; /* the port did not announce the QPN */
+    if (r.value != r.wanted &&
+        endport_announced(port, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED_ANOTHER)
+        report_result(s, &r);
+}
+
+/*
  * Checks the link-layer address that the sender announces as its own. Returns false if its GID
  * cannot be the sender's. The GIDs of a port are unicast, and never the Reserved GID, which is zero
  * (IBA 4.1.1). With the QPN of multicast, it is the address of a group, such as that of a cluster's
@@ -136,12 +181,6 @@ static bool check_announced_address(const struct check_context *s, const uint8_t
 }
 
 /* ---- destination of the reply */
-
-/* With the LID of a port, a packet is no multicast, even if its QPN is that of multicast. */
-static bool goes_to_group(const struct ib_packet *ib)
-{
-    return ib_is_multicast(ib) && !(ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST);
-}
 
 /*
  * requester: its link-layer address. The caller chooses the rule: RFC 4755's if the address
@@ -211,6 +250,8 @@ static void suspect_reply(const struct check_context *s, const struct resolution
     const struct result r = {
         .rule = R_RFC4391_9_2_ARP_AS_RFC826,
         .about = entity_address(p + a->tha),
+        .value = be32(p + a->tpa),
+        .is_code = true,
         .at = {p + (of_sender ? a->spa : a->tha), of_sender ? 4 : LLADDR_SIZE},
         .unknown_at = p + (of_sender ? a->spa : a->tha),
         .expected = of_sender ? "the requested IP address" : "the requester's link-layer address",
@@ -262,18 +303,82 @@ static bool goes_to_requester(const struct check_context *s, const struct resolu
            be24(tha + LLADDR_QPN) != s->p->ib.dqpn;
 }
 
+/*
+ * The reply goes to the requester (q), and names another interface as its target. Only a request of
+ * that interface from the same IP address would explain it.
+ */
+static void fail_target(const struct check_context *s, const struct resolution *q, const uint8_t *p,
+                        const struct arp *a)
+{
+    const uint8_t *tha = p + a->tha;
+    const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
+                                                 tha + LLADDR_GID);
+    struct resolution of_target = *q;
+    if (goes_to_requester(s, q, tha)) {
+        memcpy(of_target.requester, tha, LLADDR_SIZE);
+        of_target.lid = port ? port->lid : 0;
+    }
+    suspect_reply(s, &of_target, p, a, false);
+}
+
+/* What the reply shows of its request: its target is the requester, with its IP (RFC 826). */
+static struct resolution request_in_reply(const struct check_context *s, const uint8_t *p,
+                                          const struct arp *a)
+{
+    struct resolution like = {.link = packet_link_key(s->p),
+                              .requester_ip = ip_read(p + a->tpa, 4),
+                              .target = ip_read(p + a->spa, 4)};
+    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
+    return like;
+}
+
+/* The request that the reply shows; NULL: it was not captured. */
+static const struct resolution *request_of_reply(const struct check_context *s,
+                                                 const struct resolution *like)
+{
+    const struct resolution *q;
+    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, like, i)) != NULL; i++)
+        if (ip_same(&q->requester_ip, &like->requester_ip))
+            break;
+    return q;
+}
+
+/*
+ * The flags in the target's address of a reply are a copy from the request. Returns false if the
+ * request has the same, or was not captured.
+ */
+static bool check_copied_flags(const struct check_context *s, const struct datagram *d)
+{
+    const uint8_t *tha = d->body.p + d->arp.tha;
+    const struct resolution like = request_in_reply(s, d->body.p, &d->arp),
+                            *q = request_of_reply(s, &like);
+    uint8_t flags = tha[LLADDR_FLAGS], allowed = flags & LLADDR_FLAGS_CONNECTED;
+    if (!q || q->requester[LLADDR_FLAGS] == flags)
+        return false;
+    struct resolution waiting = *q;
+    waiting.replied &= q->reply_frame != s->p->at.frame;
+    for (unsigned i = 0; i < RESERVED_FLAGS; i++) {
+        const struct result r = {.rule = lladdr_flags_rule(tha),
+                                 .about = entity_address(tha),
+                                 .wanted = allowed,
+                                 .value = allowed | (flags & reserved_flags[i]),
+                                 .at = {tha, 1},
+                                 .describe = describe_hex,
+                                 .facts = {{FACT_REQUEST, .request = &waiting}},
+                                 .dropped = READ_GIDS | READ_PORT | READ_NEIGHBOUR};
+        if (flags & reserved_flags[i] & ~q->requester[LLADDR_FLAGS])
+            report_result(s, &r);
+    }
+    return true;
+}
+
 /* RFC 826: the target of a reply is the requester, with its link-layer address and its IP. */
 static void check_reply_target(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
-    struct ip target = ip_read(p + a->tpa, 4);
-    struct resolution like = {
-        .link = packet_link_key(s->p), .requester_ip = target, .target = ip_read(p + a->spa, 4)};
-    const struct resolution *q, *of_holder = request_of_holder(s, &like, &target);
-    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
-    bool moves = s->e->has_duplicate && !goes_to_group(&s->p->ib);
-    for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
-        if (ip_same(&q->requester_ip, &target))
-            break;
+    const struct resolution like = request_in_reply(s, p, a), *q = request_of_reply(s, &like);
+    const struct ip target = like.requester_ip;
+    const struct resolution *of_holder = request_of_holder(s, &like, &target);
+    bool moves = s->e->has_duplicate && !ib_goes_to_group(&s->p->ib);
     if (q && !(moves && request_is_old(s, q))) {
         report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
         return;
@@ -286,7 +391,7 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
     if (q && !(of_holder && goes_to_requester(s, of_holder, p + a->tha)))
         fail_target_ip(s, q, p, a, &target);
     else if (!suspect_target(s, p + a->tha) && of_holder)
-        suspect_reply(s, of_holder, p, a, false);
+        fail_target(s, of_holder, p, a);
     else if (!of_holder && moves)
         suspect_sender_ip(s, &like, p, a);
 }
@@ -324,7 +429,7 @@ static void check_advertised_to(const struct check_context *s, const struct ip *
     struct resolution like = {
         .link = packet_link_key(s->p), .requester_ip = *requester, .target = *target};
     const struct resolution *q;
-    if (s->p->ib.transport != IB_UD || (goes_to_group(&s->p->ib) && requester->bytes[0] == 0xff))
+    if (s->p->ib.transport != IB_UD || (ib_goes_to_group(&s->p->ib) && requester->bytes[0] == 0xff))
         return;
     for (unsigned i = 0; (q = resolution_request(s->f->resolutions, &like, i)) != NULL; i++)
         if (be24(q->requester + LLADDR_QPN) == s->p->ib.dqpn)
@@ -351,9 +456,13 @@ static bool is_reply_to_target(uint16_t op)
  * Is the target of this reply its sender? Then the reply answers no request: the sender announces
  * its address (RFC 5227 section 3), also to a single neighbour.
  */
-static bool is_announcement_to_neighbour(const uint8_t *p, const struct arp *a)
+static bool is_announcement_to_neighbour(const struct check_context *s, const uint8_t *p,
+                                         const struct arp *a)
 {
-    return memcmp(p + a->sha + LLADDR_QPN, p + a->tha + LLADDR_QPN, LLADDR_SIZE - LLADDR_QPN) == 0;
+    const uint8_t *tha = p + a->tha;
+    return lladdr_same(p + a->sha, tha) ||
+           (be24(tha + LLADDR_QPN) == s->p->ib.sqpn &&
+            fabric_whose_gid(s->f, s->p, tha + LLADDR_GID) == WHOSE_OWN);
 }
 
 /* 169.254.0.0/16, whose replies must be broadcast (RFC 3927 section 2.5) */
@@ -362,12 +471,32 @@ static bool is_link_local_ipv4(const uint8_t *p, const struct arp *a)
     return a->pro == TYPE_IPV4 && p[a->spa] == 169 && p[a->spa + 1] == 254;
 }
 
+/*
+ * The target of the reply and its destination name two queue pairs. Only the address that the
+ * holder of the target's IP address announced shows which of them is the requester's.
+ */
+static void check_arp_reply_to_port(const struct check_context *s, const uint8_t *p,
+                                    const struct arp *a, enum rule_number rule)
+{
+    const uint8_t *tha = p + a->tha;
+    const struct entity address = entity_address(tha);
+    const struct ip target = a->pln == 4 ? ip_read(p + a->tpa, 4) : (struct ip){0};
+    const struct neighbour *n = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &target);
+    if (be24(tha + LLADDR_QPN) == s->p->ib.dqpn || (n && lladdr_same(n->lladdr, tha)))
+        check_reply(s, tha, rule);
+    else if (n && be24(n->lladdr + LLADDR_QPN) == s->p->ib.dqpn)
+        report_pass_about(s->r, rule, &address);
+    else if (!lladdr_is_zero(tha) && !lladdr_is_multicast(tha))
+        report_unproved(s->r, rule, &address, "the QPN of the requester", "another QPN",
+                        "the request was not captured: the target's address may be wrong");
+}
+
 static void check_arp_reply_to(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
     const uint8_t *requester = p + a->tha;
     enum rule_number rule = reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN);
-    if (!goes_to_group(&s->p->ib))
-        check_reply(s, requester, rule);
+    if (!ib_goes_to_group(&s->p->ib))
+        check_arp_reply_to_port(s, p, a, rule);
     else if (!is_link_local_ipv4(p, a) && !lladdr_is_zero(requester) &&
              !lladdr_is_multicast(requester))
         report_inconclusive(s->r, rule, requester,
@@ -378,14 +507,18 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
 {
     struct view v = d->body;
     const struct arp *a = &d->arp;
-    if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE)
+    if (d->arp_result != WIRE_OK || a->hrd != ARP_HRD_INFINIBAND || a->hln != LLADDR_SIZE) {
+        check_target_flags(s->r, d);
         return;
+    }
     bool ipv4 = a->pro == TYPE_IPV4 && a->pln == 4;
     if (arp_is_announcement(a->op))
         check_announced_address(s, v.p + a->sha);
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);
-    bool answers = !is_announcement_to_neighbour(v.p, a);
+    bool answers = !is_announcement_to_neighbour(s, v.p, a);
+    if (a->op != ARP_REPLY || !ipv4 || !check_copied_flags(s, d))
+        check_target_flags(s->r, d);
     if (a->op == ARP_REPLY && ipv4 && answers)
         check_reply_target(s, v.p, a);
     bool of_target = is_reply_to_target(a->op) && answers && !arp_contradicts_protocol(a);

@@ -166,6 +166,8 @@ void check_ip_to_group(const struct check_context *s);
  * (check_announced.c).
  */
 void check_arp_in_fabric(const struct check_context *s, const struct datagram *d);
+/* The UD QP of a datagram against that of its IP source's address (check_announced.c). */
+void check_source_qp(const struct check_context *s);
 void check_nd_in_fabric(const struct check_context *s, const struct datagram *d);
 
 /* Events of subnet administration and subnet management (check_group.c, check_subnet.c). */

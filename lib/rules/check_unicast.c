@@ -9,16 +9,25 @@
 #include "wire/ip.h"
 #include "wire/nd.h"
 
-/* The datagram goes to the IP's previous address; the interface was restarted since. */
-static void check_old_qpn(const struct check_context *s, const struct neighbour *holder)
+/*
+ * The datagram goes to the IP's previous address; the interface was restarted since. A sender that
+ * has used the new address does not wait for the end of an entry in its ARP cache.
+ */
+static void check_old_qpn(const struct check_context *s, const struct ip *sender,
+                          const struct neighbour *holder)
 {
+    bool used = has_used_new_address(s, holder);
     struct result r = {
-        .rule = R_RFC4391_9_4_REVALIDATE_ARP,
+        .rule = used ? R_RFC4391_9_1_1_TRAFFIC_TO_QPN : R_RFC4391_9_4_REVALIDATE_ARP,
         .about = entity_address(holder->lladdr),
+        .wanted = be24(holder->lladdr + LLADDR_QPN),
+        .value = s->p->ib.dqpn,
+        .is_code = !used,
         .at = {s->r->base + s->p->ib.bth_off + BTH_DEST_QP, 3},
         .expected = "the new QPN of the address",
         .actual = "the previous QPN of the address",
-        .facts = {{FACT_NEW_ADDRESS, .neighbour = holder}},
+        .describe = used ? describe_qpn : NULL,
+        .facts = {{FACT_NEW_ADDRESS, .neighbour = holder, .ip = sender}},
     };
     r.about.other = port_to_lid(s->p->src); /* one finding for each sender */
     report_result(s, &r);
@@ -77,7 +86,7 @@ static void check_qpn(const struct check_context *s)
         if (replaced)
             report_pass(s->r, R_RFC4391_9_4_REVALIDATE_ARP);
     } else if (replaced && be24(replaced->lladdr + LLADDR_QPN) == s->p->ib.dqpn) {
-        check_old_qpn(s, holder);
+        check_old_qpn(s, &source, holder);
     } else {
         check_wrong_qpn(s, &source, holder);
     }
@@ -168,10 +177,27 @@ static void check_broadcast(const struct check_context *s)
                      IPV4_ADDRESS_SIZE, "the broadcast-GID", "one port");
 }
 
+static bool is_multicast_ip(const struct ip *ip)
+{
+    return ip->length == IPV4_ADDRESS_SIZE ? ip->bytes[0] >> 4 == 0xe : ip->bytes[0] == 0xff;
+}
+
+/* RFC 4391 §10: an IP multicast datagram has the MLID of its group as DLID. */
+static void check_ip_multicast(const struct check_context *s)
+{
+    const struct entity qp = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
+    struct ip source, ip;
+    if (s->p->ib.has_lrh && encapsulation_fits(&s->p->datagram) &&
+        datagram_ips(&s->p->datagram, &source, &ip) && is_multicast_ip(&ip))
+        expect_about(s->r, R_RFC4391_10_MLID_AS_DLID, &qp, false, s->r->base + LRH_DLID, 2,
+                     "the group's MLID", "a unicast LID");
+}
+
 void check_unicast(const struct check_context *s)
 {
     check_sending_interface(s);
     check_broadcast(s);
+    check_ip_multicast(s);
     check_qpn(s);
     check_pkey_of_sender(s);
     note_partition(s);

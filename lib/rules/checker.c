@@ -292,6 +292,8 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         check_arp(r, d);
         if (check_context)
             check_arp_in_fabric(check_context, d);
+        else
+            check_target_flags(r, d);
     } else if (d->icmpv6.p) {
         struct checker *c = r->user;
         c->message = nd_name(d->icmpv6);
@@ -307,6 +309,7 @@ static void check_datagram(const struct reporter *r, const struct check_context 
         check_dhcp(r, check_context, d);
         c->client = no_client;
     }
+    check_reported_mtu(r, d);
     check_ipv6_addresses(r, check_context ? &check_context->p->ib : NULL, d);
 }
 
@@ -333,6 +336,7 @@ static void check_ud_datagram(const struct check_context *s)
         check_unicast(s);
     if (multicast)
         check_ip_to_group(s);
+    check_source_qp(s);
     check_payload(s->r, s, &s->p->datagram, OVER_UD);
 }
 

@@ -22,7 +22,8 @@ struct fact {
     enum fact_kind kind;
     /*
      * the one that the fact is about; GROUP_ABSENT, MLID: the sender; NO_BROADCAST: the one that
-     * sends on the link or joins a group of it
+     * sends on the link or joins a group of it; NEIGHBOUR: the sender, whose own address it is;
+     * NULL: it is the receiver's
      */
     const struct endport *port;
     union {
@@ -54,7 +55,10 @@ struct fact {
         enum announced announced;   /* UD_QPNS */
         enum pkey_known pkey_known; /* PKEYS */
         enum whose whose;           /* GIDS: the result of fabric_whose_gid() */
-        /* REQUEST: the target IP address in the ARP reply; NEIGHBOUR: the datagram's source */
+        /*
+         * REQUEST: the target IP address in the ARP reply, NULL: its flags differ; NEIGHBOUR,
+         * NEW_ADDRESS: the datagram's source
+         */
         const struct ip *ip;
     };
 };
@@ -107,6 +111,9 @@ struct certainty {
 
 /* Uncertain too if a table is full that the fact depends on (model/undone.h). */
 struct certainty fact_certainty(const struct check_context *s, const struct fact *f);
+
+/* Has the packet's sender used the holder's new address, seconds before (fact_address.c)? */
+bool has_used_new_address(const struct check_context *s, const struct neighbour *holder);
 
 /* Is the request too old for a reply to it? */
 bool request_is_old(const struct check_context *s, const struct resolution *q);

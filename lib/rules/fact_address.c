@@ -154,6 +154,12 @@ struct certainty certainty_ud_qpns(const struct check_context *s, const struct f
  */
 enum { REVALIDATE_SECONDS = 20 * 60 };
 
+/*
+ * A node replaces the address in its cache by one that it receives (RFC 826, RFC 4861 §7.2.5), and
+ * needs this time at most. Linux revalidates an entry in use within a minute.
+ */
+enum { SWITCH_SECONDS = 3, TOLD_SECONDS = 60 };
+
 /* A sender uses the reply to its own request for at least this time. */
 enum { REPLY_SECONDS = 5 };
 
@@ -228,6 +234,32 @@ static bool is_its_only_address(const struct check_context *s, const struct endp
            !has_joined_since(s, port, s->p->ib.pkey, n->last_frame);
 }
 
+/* Was each datagram of the sending QP captured, from its first one on? */
+static bool is_followed_from_start(const struct check_context *s)
+{
+    return s->e->has_sender_qp
+               ? s->e->sender_seen == SEEN_NEXT && !s->e->sender_qp.sequence.gap_frame
+               : s->p->ib.psn == 0;
+}
+
+/*
+ * The sending QP may be that of another interface of the port with the same IP address, such as a
+ * link-local one on a link with another scope; or of the same interface after a restart: it then
+ * joins again.
+ */
+static struct certainty source_qp(const struct check_context *s, const struct fact *f)
+{
+    const struct neighbour *n = f->neighbour;
+    const char *missing = "the sending queue pair may be another interface's, or the interface "
+                          "may have been restarted: its announcement may not have been captured";
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
+    if (!is_its_only_address(s, f->port, n) || (b && b->next))
+        return uncertain(missing);
+    if (!requests_are_complete(f->port) || !is_followed_from_start(s))
+        return captured_in(n->last_frame, uncertain(missing));
+    return captured_in(n->last_frame, no_request_since(s, f->port, f->port->initialised_frame));
+}
+
 /*
  * After a restart of its interface, a port has another QPN and joins again. The port's next request
  * shows whether such a join was lost.
@@ -235,6 +267,10 @@ static bool is_its_only_address(const struct check_context *s, const struct endp
 struct certainty certainty_neighbour(const struct check_context *s, const struct fact *f)
 {
     const struct neighbour *n = f->neighbour;
+    if (f->port)
+        return source_qp(s, f);
+    if (!ib_goes_to_group(&s->p->ib) && s->p->ib.dqpn == QPN_MULTICAST) /* no port has this QP */
+        return certain();
     if (ib_is_multicast(&s->p->ib))
         return certain_if(is_resolved_by_sender(s, f->ip, n),
                           "the sender's own resolution of the address was not captured");
@@ -247,10 +283,11 @@ struct certainty certainty_neighbour(const struct check_context *s, const struct
     bool complete = port && requests_are_complete(port) &&
                     endport_knows_old_qpns(port, s->p->ib.pkey);
     const char *missing = "the announcement of the receiver's address may not have been captured";
-    if (!port || moved || !is_its_only_address(s, port, n) ||
+    if (!port || moved || port->several_interfaces ||
+        has_joined_since(s, port, s->p->ib.pkey, n->last_frame) ||
         qpns_find(s->f->qpns, &s->p->dst, s->p->ib.dqpn))
         return uncertain(missing);
-    if (!fresh && !complete)
+    if ((!fresh && !complete) || !endport_has_one_interface(port, s->p->ib.pkey))
         return captured_in(n->last_frame, uncertain(missing));
     return captured_in(n->last_frame,
                        no_request_since(s, port, fresh ? n->last_frame : port->initialised_frame));
@@ -266,6 +303,35 @@ static bool is_restarted(const struct check_context *s, const struct endport *po
            !(qp && qp->sequence.last_frame > n->taken_frame);
 }
 
+static bool is_past(const struct check_context *s, uint16_t interface, int64_t ns, int64_t seconds)
+{
+    return clocks_at_least(&s->f->order.clocks, interface, ns) > seconds * NANOSECONDS;
+}
+
+/* Has the packet's sender sent to this QPN of the IP address, so many seconds before? */
+static bool has_used(const struct check_context *s, const struct neighbour *n, uint32_t qpn,
+                     int64_t seconds)
+{
+    const struct stale_use like = stale_use_by(s->p, n, qpn),
+                           *first = stale_use_of(s->f->stale, &like);
+    return first && is_past(s, first->interface, first->ns, seconds);
+}
+
+bool has_used_new_address(const struct check_context *s, const struct neighbour *holder)
+{
+    return has_used(s, holder, be24(holder->lladdr + LLADDR_QPN), SWITCH_SECONDS);
+}
+
+/* Did the sender receive the new address, in a reply or as all nodes did, a minute before? */
+static bool was_told(const struct check_context *s, const struct ip *sender,
+                     const struct neighbour *n)
+{
+    const struct resolution *q = request_of(s, sender, n);
+    return (n->told_seconds &&
+            is_past(s, n->told_on, n->told_seconds * NANOSECONDS, TOLD_SECONDS)) ||
+           (q && q->reply_frame >= n->taken_frame && is_past(s, q->interface, q->ns, TOLD_SECONDS));
+}
+
 /*
  * The interface may have been restarted once more and have its old QPN again, or the IP address may
  * have moved back to an interface with that QPN. The port's next request shows whether a join was
@@ -276,15 +342,19 @@ struct certainty certainty_new_address(const struct check_context *s, const stru
     const struct neighbour *n = f->neighbour;
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  n->lladdr + LLADDR_GID);
-    const struct stale_use like = stale_use_by(s->p, n), *first = stale_use_of(s->f->stale, &like);
-    if (!first || clocks_at_least(&s->f->order.clocks, first->interface, first->ns) <=
-                      REVALIDATE_SECONDS * NANOSECONDS)
-        return uncertain("the sender has not used the previous QPN for 20 minutes yet");
-    bool known = port && endport_requests_are_complete_since(port, n->last_frame) &&
-                 is_its_only_address(s, port, n) && is_restarted(s, port, n);
-    return known ? certain_at(FACT_AT_REQUEST, port)
-                 : uncertain("the address may have changed again: the announcement may not have "
-                             "been captured");
+    const char *early = "the sender has not used the previous QPN for 20 minutes yet",
+               *missing = "the address may have changed again: the announcement may not have been "
+                          "captured";
+    bool is_late = has_used_new_address(s, n) || has_used(s, n, s->p->ib.dqpn, REVALIDATE_SECONDS);
+    if (!is_late && !was_told(s, f->ip, n))
+        return uncertain(early);
+    if (!port || !is_its_only_address(s, port, n) || !is_restarted(s, port, n))
+        return uncertain(missing);
+    if (!is_late)
+        return captured_in(n->last_frame, uncertain(early));
+    return endport_requests_are_complete_since(port, n->last_frame)
+               ? certain_at(FACT_AT_REQUEST, port)
+               : captured_in(n->last_frame, uncertain(missing));
 }
 
 /* ---- requests of address resolution */
@@ -344,7 +414,8 @@ struct certainty certainty_request(const struct check_context *s, const struct f
     if (!request_waits(s, q))
         return uncertain("the requester's last request is older than 5 s, or has a reply: another "
                          "request may not have been captured");
-    bool known = port && is_anothers(s, f->ip, q->requester) && has_no_other_request(s, q);
+    bool known = port && (!f->ip || is_anothers(s, f->ip, q->requester)) &&
+                 has_no_other_request(s, q);
     return known ? certain_at(FACT_AT_DATAGRAM, port)
                  : captured_in(q->frame,
                                uncertain("another request of the requester may not have been "

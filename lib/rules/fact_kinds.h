@@ -21,7 +21,7 @@ enum rests_on {
 #define FACT(name, function, tables, words) ON_##name = 1 << FACT_##name,
 #include "rules/fact_kinds.def"
 #undef FACT
-    ON_EXCHANGE = 1 << FACT_KINDS,    /* a message and its exchange: the connection's REQ */
+    ON_EXCHANGE = 1 << FACT_KINDS,    /* a message and its exchange: a REQ, a request */
     ON_MODEL = 1 << (FACT_KINDS + 1), /* a note: what earlier frames of any kind show */
 };
 

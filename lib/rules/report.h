@@ -158,6 +158,22 @@ void expect_about(const struct reporter *r, enum rule_number rule, const struct 
                   const char *actual) __attribute__((nonnull(3)));
 
 /*
+ * RFC 4391 §9.1.1 requires the first octet of a link-layer address to be 0. RFC 4755 §3.1 defines
+ * two of its bits and requires 0 in the other six. A sender that sets one of the two bits
+ * implements RFC 4755 and must follow it; a sender that sets neither must follow RFC 4391
+ * (check_address.c).
+ */
+enum rule_number lladdr_flags_rule(const uint8_t *lladdr);
+
+/*
+ * The bit that MLNX_OFED sets is a finding of its own, because it is in the list of known
+ * deviations: it neither excuses the other reserved bits nor becomes a violation by them. The
+ * actual value of a finding has only its own bits.
+ */
+enum { RESERVED_FLAGS = 2 };
+extern const uint8_t reserved_flags[RESERVED_FLAGS];
+
+/*
  * For rules of level INFO and DRAFT: reports an observation, formatted as by printf; once for each
  * value of the entity.
  */

@@ -160,6 +160,12 @@ static inline bool ib_is_multicast(const struct ib_packet *ib)
     return ib->dqpn == QPN_MULTICAST || (ib->dgid && ib->dgid[0] == 0xff);
 }
 
+/* With the LID of a port, a packet is no multicast, even if its QPN is that of multicast. */
+static inline bool ib_goes_to_group(const struct ib_packet *ib)
+{
+    return ib_is_multicast(ib) && !(ib->has_lrh && ib->dlid < LID_MULTICAST_FIRST);
+}
+
 /* The only or the First packet of a SEND message without immediate data, as IPoIB's are. */
 static inline bool ib_begins_message(const struct ib_packet *ib)
 {

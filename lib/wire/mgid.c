@@ -26,6 +26,13 @@ bool mgid_is_broadcast(const uint8_t *gid)
            be32(gid + MGID_GROUP_IPV4) == 0xffffffffu && is_high_group_zero(gid);
 }
 
+bool mgid_reaches_all(const uint8_t *gid)
+{
+    bool all_nodes = be16(gid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV6 &&
+                     be32(gid + MGID_GROUP_IPV4) == 1 && is_high_group_zero(gid);
+    return all_nodes || mgid_is_broadcast(gid);
+}
+
 bool mgid_is_all_routers(const uint8_t *gid)
 {
     return be32(gid + MGID_GROUP_IPV4) == 2 && is_high_group_zero(gid);

@@ -56,6 +56,8 @@ void mgid_of_group(uint8_t *mgid, const uint8_t *on_link, const uint8_t *ip, uin
  * P_Key? For GIDs for which mgid_is_ipoib() is true.
  */
 bool mgid_is_broadcast(const uint8_t *gid);
+/* The broadcast group, or the group of all IPv6 nodes (ff02::1). */
+bool mgid_reaches_all(const uint8_t *gid);
 
 /* Decode an MGID for which mgid_is_ipoib() is true. */
 struct mgid mgid_read(const uint8_t *gid);

@@ -13,6 +13,7 @@ from frames.suspected import late
 from support import check, findings
 
 TO_QPN, PRIVATE = "rfc4391.9.1.1.traffic-to-qpn", "rfc4755.3.2.ud-qpn-in-private-data"
+ONE_QP = "rfc4755.2.2.one-ud-qp"
 SERVICE, AS_RFC826 = "rfc4755.3.5.service-id", "rfc4391.9.2.arp-as-rfc826"
 UNLESS = (
     "unless another interface of the port, or the same one before or after a restart, announced this "
@@ -108,6 +109,65 @@ def test_an_ip_address_that_moved(tmp_path):
     s.wait(1)
     s.arp_request(c.also(ip=b.ip), b.ip)
     s.ud(a, c, ping(a, b))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_sender_that_has_the_address_from_a_request(tmp_path):
+    """a answers b's request: it has b's address from it (RFC 826), and has requested nothing."""
+    s, a, b, _ = late()
+    s.arp_request(b, a.ip)
+    asked = number(s)
+    s.arp_reply(a, b)
+    s.wait(1)
+    s.ud(a, b.also(qpn=WRONG), ping(a, b))
+    assert suspicions(s, tmp_path) == raised(number(s), TO_QPN, asked, b.qpn)
+
+
+# ---- a second UD QP
+
+
+def connected(flags=0x80):
+    """a, in connected mode, announces its address."""
+    s, a, b, c = late()
+    a = a.also(flags=flags)
+    s.arp_request(a, b.ip)
+    return s, a, b, number(s)
+
+
+def second_qp(s, a, b, again=True):
+    """a sends from another QP, and then from the announced one. The number of the first datagram."""
+    s.wait(1)
+    s.ud(a.also(qpn=WRONG), b, ping(a, b))
+    frame = number(s)
+    if again:
+        s.ud(a, b, ping(a, b, seq=2))
+    return frame
+
+
+def test_a_datagram_from_a_second_qp(tmp_path):
+    s, a, b, announced = connected()
+    frame = second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == raised(frame, ONE_QP, announced, a.qpn)
+
+
+def test_a_second_qp_in_datagram_mode(tmp_path):
+    s, a, b, _ = connected(flags=0)
+    second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_restarted_interface_does_not_use_its_first_qp(tmp_path):
+    s, a, b, _ = connected()
+    second_qp(s, a, b, again=False)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_second_interface_with_the_same_ip_address(tmp_path):
+    """It announces its address later."""
+    s, a, b, _ = connected()
+    second_qp(s, a, b)
+    s.wait(1)
+    s.arp_request(a.also(qpn=WRONG), b.ip)
     assert suspicions(s, tmp_path) == []
 
 

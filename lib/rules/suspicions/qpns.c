@@ -8,17 +8,22 @@
 #include "rules/suspicions/results.h"
 
 /* Does the capture have a reply to the port's last request for the address, or to one before? */
-static bool has_resolved(const struct check_context *s, const struct neighbour *by,
-                         const struct neighbour *holder)
+static bool has_reply(const struct check_context *s, const struct neighbour *by,
+                      const struct neighbour *holder)
 {
     struct resolution like = {.link = holder->link};
-    if (!by)
-        return false;
     like.requester_ip = by->ip;
     like.target = holder->ip;
     memcpy(like.requester, by->lladdr, LLADDR_SIZE);
     const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
     return q && (q->reply_frame || q->before.frame);
+}
+
+/* The port has the address from such a reply, or from a request that it answered (RFC 826). */
+static bool has_resolved(const struct check_context *s, const struct neighbour *by,
+                         const struct neighbour *holder)
+{
+    return by && (has_reply(s, by, holder) || has_reply(s, holder, by));
 }
 
 static const struct neighbour *neighbour_of(const struct check_context *s,
@@ -53,7 +58,8 @@ static unsigned count_resolved(const struct check_context *s, const struct fact 
 static bool has_address(const struct check_context *s, const struct fact *f)
 {
     if (f->kind == FACT_NEIGHBOUR)
-        return has_resolved(s, neighbours_of_ip(s->f->neighbours, f->neighbour->link, f->ip),
+        return f->port ||
+               has_resolved(s, neighbours_of_ip(s->f->neighbours, f->neighbour->link, f->ip),
                             f->neighbour);
     return f->port == s->e->gsi /* its own */ || count_resolved(s, f) == 2;
 }

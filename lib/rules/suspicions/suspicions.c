@@ -20,6 +20,9 @@ enum { SUSPICIONS_MAX = 256 };
 #define GAVE_BACK                                                                                  \
     "unless the SM took the P_Key from the port and gave it back in SMPs that were not captured"
 
+#define QPN_AGAIN                                                                                  \
+    "unless the address had its previous QPN again, by an announcement that was not captured"
+
 static const char *const unless_fact[FACT_KINDS] = {
     [FACT_MEMBERSHIP] = AS_FULL,
     [FACT_JOIN_STATE] = AS_FULL,
@@ -35,6 +38,7 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_PORT_MTU] = OTHER_MTU,
     [FACT_PKEYS] = GAVE_BACK,
     [FACT_CROSSING] = "unless the responder had another reason, of which a packet was not captured",
+    [FACT_NEW_ADDRESS] = QPN_AGAIN,
 };
 
 const char *suspicion_unless(enum fact_kind kind)
@@ -309,9 +313,23 @@ bool port_has_qpn(const struct check_context *s, const struct endport *port, uin
            (qp && same_partition(qp->pkey, pkey));
 }
 
+/*
+ * The port sent from a second QPN. Another interface announces it, and one that was restarted does
+ * not use the first one again.
+ */
+static bool may_be_other_interface(const struct check_context *s, const struct endport *port,
+                                   const struct suspicion *one)
+{
+    const struct qp *first = qp_of_port(s, port, one->expected);
+    return !first || first->sequence.last_frame < one->frame || port->several_interfaces ||
+           endport_announced(port, one->pkey, (uint32_t)one->found) == ANNOUNCED;
+}
+
 static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)
 {
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->about);
+    if (port && one->rule == R_RFC4755_2_2_ONE_UD_QP)
+        return may_be_other_interface(s, port, one);
     return !port || port_has_qpn(s, port, one->pkey, (uint32_t)one->found);
 }
 
@@ -387,6 +405,17 @@ static bool port_has(const struct check_context *s, const struct suspicion *one)
            endport_has_pkey_by_sa(port, pkey) == PKEY_IS_THERE;
 }
 
+/* Has the interface its previous QPN, which was found, again? */
+static bool has_qpn_again(const struct check_context *s, const struct suspicion *one)
+{
+    uint32_t frame, found = (uint32_t)one->found;
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface,
+                                                 one->about + LLADDR_GID);
+    const struct qp *qp = port ? qp_of_port(s, port, found) : NULL;
+    return !port || endport_ud_qpn(port, one->pkey, &frame) == found ||
+           (qp && qp->sequence.last_frame > one->other_frame);
+}
+
 /* Has the port of the fact subscribed since? */
 static bool has_subscribed(const struct check_context *s, const struct suspicion *one)
 {
@@ -408,6 +437,8 @@ static bool is_result_explained(const struct check_context *s, const struct susp
     case FACT_PORT_MTU:
     case FACT_PKEYS:
         return port_has(s, one);
+    case FACT_NEW_ADDRESS:
+        return has_qpn_again(s, one);
     case FACT_SUBSCRIPTIONS:
         return has_subscribed(s, one);
     case FACT_CREATED_WITH:

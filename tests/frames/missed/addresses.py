@@ -132,6 +132,19 @@ def reply_to(ip, *more, to=BROADCAST_MGID, psn=0, first=()):
     return arps(request_arp(A.ip, to, psn), reply_arp(ip), *more, first=first)
 
 
+def reply_naming(target, psn, asked=True):
+    """B replies to A, with another interface as the target; that one's next datagrams have this PSN
+    and the one after it. asked: A's request was captured."""
+    t = Tape()
+    t.put(ud_frame(C, BROADCAST_MGID, arp_request(C, D.ip)).ib())
+    if asked:
+        t.put(request_arp(A.ip), ms=60000)
+    t.put(ud_frame(B, A, encap(0x0806, ib.arp(2, B.addr, B.ip, target.addr, A.ip))).ib())
+    for n, ms in ((psn, 20), (psn + 1, 20)):
+        t.put(ud_frame(C, B, ping(C, B), n).ib(), ms=ms)
+    return t.erf_pcap()
+
+
 def before_its_request(ip, to):
     more = request_arp(ip, to, psn=1), reply_arp(A.ip), *later(2)
     return reply_to(ip, *more, to=to)
@@ -218,6 +231,15 @@ CASES = [
             ),
         )
     ],
+    case("reply that names a third interface", exactly((5, ARP)), by(reply_naming, C, 1)),
+    # its request from A's IP address is missing, or A's
+    case("reply to a third interface, missed request", CONFORMS, by(reply_naming, C, 2)),
+    case(
+        "reply that names a third interface, missed request",
+        CONFORMS,
+        by(reply_naming, C, 1, False),
+    ),
+    case("reply that names its sender", CONFORMS, by(reply_naming, B, 1)),
     case("advertisement to an alias", CONFORMS, advertised_to_alias),
     case("address of a recent reply", CONFORMS, address_of_the_reply),
 ]

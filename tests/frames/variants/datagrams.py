@@ -8,7 +8,7 @@ from frames.variants import INCONCLUSIVE, base, broken, change, conforming
 from frames.variants.groups import ALL, IPV4, IPV6
 from frames.variants.links import EVERY, UNICAST
 from frames.fabric import C, D
-from frames.messages import arp, ping, ping6, udp4
+from frames.messages import arp, nd, ping, ping6, udp4
 from frames.world import A, B, GROUP_IPV4
 
 MULTICAST = {**IPV4, **IPV6}
@@ -501,6 +501,12 @@ def no_address(w, name, at):
     w[name].fix_checksums()
 
 
+def multicast_qpn(w, name, at):
+    w[name].payload[at + 1 : at + 4] = b"\xff\xff\xff"
+    w[name].fix_checksums()
+
+
+NODES = {"A": A, "B": B, "C": C, "D": D}
 OWNERS = {"A": B, "B": A, "C": D, "D": C}
 ANNOUNCED = {k: v for k, v in PLACES.items() if "RARP" not in k and "redirect" not in k}
 for way, (name, at) in ANNOUNCED.items():
@@ -518,6 +524,14 @@ for way, (name, at) in ANNOUNCED.items():
     )
     broken("rfc4391.9.1.1.gid-from-port-guid", f"{way}, of no port", name, bases_of(way))(
         lambda w, name=name, at=at: other_gid(w, name, at, "fe80::dead:beef:0:1")
+    )
+    broken("rfc4391.9.1.1.gid-of-port", f"{way}, another prefix", name)(
+        lambda w, name=name, at=at: other_gid(
+            w, name, at, f"fec0::7:{NODES[name[0]].gid.partition('::')[2]}"
+        )
+    )
+    broken("rfc4391.9.1.1.format", f"{way}, the QPN of multicast", name, bases_of(way))(
+        lambda w, name=name, at=at: multicast_qpn(w, name, at)
     )
     broken("rfc4755.2.2.one-ud-qp", way, name, ALL if way == "ARP reply" else ("default",))(
         lambda w, name=name: w[name].set(srcqp=0x999)
@@ -596,7 +610,15 @@ def arp_of_another_protocol(w):
 
 
 TARGET = "in a reply, the target's address may be a copy from a request that was not captured"
-for way, name in (("ARP reply", "D.arp.reply"), ("InARP reply", "B.inarp.reply")):
+for rule, value in (("rfc4391.9.1.1.reserved-flags", 0x04), ("rfc4755.3.1.flags", 0x84)):
+    change(
+        rule,
+        f"ARP reply, the target's, 0x{value:02x}, those of the request are 0",
+        "C.arp.reply",  # the requester's next datagram that is certainly later
+        {"arp.tha.flags": value},
+        frames=("D.arp.reply",),
+    )
+for way, name in (("InARP reply", "B.inarp.reply"),):
     for rule, value in (("rfc4391.9.1.1.reserved-flags", 0x04), ("rfc4755.3.1.flags", 0x84)):
         change(
             rule,
@@ -697,3 +719,48 @@ for way, name in UNICAST.items():
         @broken("rfc4391.9.4.revalidate-arp", way, name, ALL)
         def goes_on(w, name=name):
             old_qpn(w, name)
+
+        @broken("rfc4391.9.1.1.traffic-to-qpn", f"{way}, the previous QPN after the new", name)
+        def goes_back(w, name=name):
+            old_qpn(w, name)
+            w["first"]["destqp"] = 0x2001
+
+
+# ---- RFC 4755 2.2: a datagram from another QP than the announced one
+
+for way, name in (
+    ("IPv4 unicast", "A.ping"),
+    ("IPv6 unicast", "A.ping6"),
+    ("IPv4 multicast", "A.mcast4"),
+    ("IPv6 multicast", "A.mcast6"),
+):
+    change("rfc4755.2.2.one-ud-qp", way, name, {"srcqp": 0x999, "psn": 0})
+
+
+# ---- RFC 4391 7: the destination of a datagram reports a smaller MTU
+
+TOO_BIG = "the MTU may be configured"
+
+
+def too_big(destination):
+    """C reports to D that its datagram to this destination needs an MTU of 1500."""
+    about = ib.ipv4(D.ip, destination, 17, bytes(2024))[:28]
+    error = b"\3\4" + bytes(4) + ib.u16(1500) + about
+    error = error[:2] + ib.u16(ib.inet_checksum(error)) + error[4:]
+    return bytearray(ib.encap(0x0800, ib.ipv4(C.ip, D.ip, 1, error)))
+
+
+@broken("rfc4391.7.mtu-2044", "ICMP of IPv4", "C.ping", early=INCONCLUSIVE, why=TOO_BIG)
+def too_big_ipv4(w):
+    w["C.ping"].payload = too_big(C.ip)
+
+
+@broken("rfc4391.7.mtu-2044", "ICMPv6", "C.ping", early=INCONCLUSIVE, why=TOO_BIG)
+def too_big_ipv6(w):
+    of = ib.ipv6(D.ll, C.ll, 17, bytes(2004))[:1000]
+    w["C.ping"].payload = bytearray(nd(C, D.ll, b"\2\0\0\0" + ib.u32(1500) + of))
+
+
+@conforming("a router reports the MTU of another link")
+def too_big_beyond_a_router(w):
+    w["C.ping"].payload = too_big("192.0.2.1")

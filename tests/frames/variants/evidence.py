@@ -41,6 +41,8 @@ JOINS = (  # rules that need the SA's responses
     "rfc4391.10.receiver-fullmember",
 )
 NO_GRH_ON_THEM = ("ARP reply", "InARP reply", "neighbour advertisement")
+ONLY_IP = ("IPv4", "IPv6")
+FLAGS = ("rfc4391.9.1.1.reserved-flags", "rfc4755.3.1.flags")
 HEADERS = ("rfc4391.6.type", "rfc4391.6.encapsulation-header")
 PORTS = (  # rules that need the whole history of the port
     "rfc4391.9.1.1.gid-of-port",
@@ -111,13 +113,14 @@ RESULTS = {
         ("rfc4755.3.5.service-id", "the QPN is another", INC, ADDRESSES),
         *RESOLVED,
         ("rfc4391.9.1.1.traffic-to-qpn", "unicast", INC, ADDRESSES),
-        *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in NO_GRH_ON_THEM),
+        *(("rfc4755.2.2.one-ud-qp", way, INC, SMPS) for way in (*NO_GRH_ON_THEM, *ONLY_IP)),
         ("rfc4391.10.mlid-as-dlid", "a unicast LID", FAIL, ""),
         *((rule, "", INC, SA) for rule in JOINS),
         *INVALID_GIDS,
         *((rule, "", INC, SMPS) for rule in PORTS),
     ],
     "242": [
+        *((rule, "those of the request", INC, NO_HEADERS) for rule in FLAGS),
         ("rfc4391.4.mgid-pkey", "", INC, NO_HEADERS),
         ("rfc4391.4.mgid-format", "0xfe for 0xff", SILENT, NO_HEADERS),
         ("rfc4391.4.mgid-format", "a port's GID", SILENT, NO_HEADERS),
@@ -130,6 +133,7 @@ RESULTS = {
         *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
+        *((rule, "those of the request", INC, SET_UP) for rule in FLAGS),
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
         ("rfc4391.9.2.arp-as-rfc826", "as target", INC, SET_UP),
         ("rfc4391.9.1.1.arp-reply-qpn", "the QPN of multicast", INC, NO_DLID),
