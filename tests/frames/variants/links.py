@@ -5,7 +5,7 @@ from frames.fabric import SM
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL, FIVE, IPV4, IPV6, all_joins, get_table, table_record
 from frames.edit import Packet
-from frames.fabric import C, SEND_ONLY, smp_frame
+from frames.fabric import C, D, SEND_ONLY, smp_frame
 from frames.ib import PKEY_TABLE, PORT_INFO, lid_routed_smp
 from frames.messages import udp4
 from frames.world import A, B, GROUP_IPV4, NAMES, port_info
@@ -298,8 +298,10 @@ for way, name in {
 
     @broken("rfc4391.7.link-mtu", way, name, ALL if way == "IPv4 unicast" else ("default",))
     def too_large(w, name=name):
-        four = w[name]["type"] == 0x0800
-        w[name].payload = bytearray(large4(A, GROUP_IPV4) if four else large6(A, "ff02::1"))
+        p = w[name]
+        four, to_one = p["type"] == 0x0800, p["dlid"] < 0xC000
+        of4, of6 = (D.ip, D.ll) if to_one else (GROUP_IPV4, "ff02::1")
+        p.payload = bytearray(large4(A, of4) if four else large6(A, of6))
 
 
 @broken("rfc4391.7.link-mtu", "another Ethertype", "C.ping")
