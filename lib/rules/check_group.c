@@ -317,6 +317,19 @@ static void on_report(const struct check_context *s, const struct subnet_event *
 
 /* ---- responses */
 
+/* The MTU of the port's hardware, if it is known, explains that of the link. */
+static void check_link_mtu(const struct check_context *s, const struct subnet_event *e)
+{
+    if (check_mtu_cap(s, e->endport) || !e->group->mtu)
+        return;
+    if (e->group->mtu < IB_MTU_2048)
+        report_inconclusive(s->r, R_RFC4391_7_MTU_2044, e->record + MCM_MTU,
+                            "the link has a smaller MTU: a capture does not show what its ports "
+                            "support");
+    else if (!wants_small_mtu(e->request))
+        report_pass(s->r, R_RFC4391_7_MTU_2044);
+}
+
 static void on_broadcast_joined(const struct check_context *s, const struct subnet_event *e)
 {
     if (e->member_record.join_state & JOIN_FULL)
@@ -324,14 +337,7 @@ static void on_broadcast_joined(const struct check_context *s, const struct subn
     else /* may be a tool's join; an interface is recognised when it sends */
         report_inconclusive(s->r, R_RFC4391_5_FULL_MEMBER_JOIN, e->record + MCM_SCOPE_JOIN,
                             "not FullMember: no datagram shows whether an interface joined");
-    if (check_mtu_cap(s, e->endport))
-        ;
-    else if (e->group->mtu && e->group->mtu < IB_MTU_2048)
-        report_inconclusive(s->r, R_RFC4391_7_MTU_2044, e->record + MCM_MTU,
-                            "the link has a smaller MTU: a capture does not show what its ports "
-                            "support");
-    else if (e->group->mtu && !wants_small_mtu(e->request))
-        report_pass(s->r, R_RFC4391_7_MTU_2044);
+    check_link_mtu(s, e);
     check_port_mtu(s, e->endport, e->group, e->record + MCM_MTU);
 }
 
