@@ -34,7 +34,7 @@ def configure(folder, version, *options):
     major, minor = version.split(".")
     for name, text in (("WiresharkConfig", CONFIG), ("WiresharkConfigVersion", VERSION)):
         (folder / f"{name}.cmake").write_text(text.format(major=major, minor=minor))
-    command = ["cmake", "-S", SRC, "-B", str(folder / "build"), "-DIPOIB_TESTS=OFF"]
+    command = ["cmake", "-G", "Ninja", "-S", SRC, "-B", str(folder / "build"), "-DIPOIB_TESTS=OFF"]
     done = subprocess.run(
         [*command, f"-DWireshark_DIR={folder}", *options],
         stdout=subprocess.PIPE,
