@@ -178,6 +178,7 @@ def test_frame_numbers_of_six_digits_are_not_cut():
 # Frames of connected.pcap, from its bytes:
 # 45: local QPN 0x000005, private data 00 000003 0000fff4, Service-ID 0x1000000000000023
 # 46: local QPN 0x000025, private data 00 000023 0000fff4; the MTU is 65524 - 4 (RFC 4755 5.1)
+# 48: private data of zeros
 # 21: MLID 0xc000, JoinState 1, MTU code 4, rate code 3, Q_Key 0x00000b1b
 # 27: the solicited-node group of fe80::211:7500:0:110, MLID 0xc005
 # 43: DLID 1, MTU code 5
@@ -194,6 +195,7 @@ def test_frame_numbers_of_six_digits_are_not_cut():
             "CM REP, QPN 0x000025, Receive MTU 65524, IPoIB MTU 65520",
             ", UD QPN 0x000023",
         ),
+        (48, "CM RTU, IPoIB MTU 65520", ""),
         (
             21,
             "Joined ff12:401b:ffff::ffff:ffff (255.255.255.255), MLID 0xc000",
@@ -210,7 +212,14 @@ def test_frame_numbers_of_six_digits_are_not_cut():
             ", from fe80::11:7500:0:110",
         ),
     ],
-    ids=["connection-request", "connection-reply", "broadcast-join", "solicited-node-join", "path"],
+    ids=[
+        "connection-request",
+        "connection-reply",
+        "connection-ready",
+        "broadcast-join",
+        "solicited-node-join",
+        "path",
+    ],
 )
 def test_info_is_not_cut_before_its_most_important_values(frame, visible, rest):
     run = in_profile(

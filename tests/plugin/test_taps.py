@@ -654,6 +654,16 @@ def test_tree_types():
     assert got == {k: types[v] for k, v in names.items()}
 
 
+def test_tree_destinations():
+    """One datagram, the first ARP request, goes to the broadcast group."""
+    frames = shown.show(testdata("datagram.pcap")).frames.values()
+    gids = [shown.values(f, "infiniband.grh.dgid") for f in frames if shown.values(f, "ipoib.type")]
+    groups = sum(bool(gid) and gid[0].startswith("ff") for gid in gids)
+    got = tree("datagram.pcap")["Destination"]
+    assert got["broadcast"] == gids.count(["ff12:401b:ffff::ffff:ffff"]) == 1
+    assert (got["multicast"], got["unicast"]) == (groups - 1, len(gids) - groups)
+
+
 def test_tree_of_a_cooked_capture_has_all_frames():
     assert tree("sll.pcap")["Mode"] == {"": 18, "unknown (no InfiniBand headers)": 18}
 
