@@ -49,3 +49,12 @@ def test_a_connection_is_its_own_protocol_whichever_came_before(tmp_path, servic
     protocols = tshark("-r", str(path), *passes, *fields, check=True).stdout.split()
     expected = ["infiniband_sdp" if service == SDP_SID else "ipoib" for service in services]
     assert [p.split(":")[2] for p in protocols] == expected
+
+
+def test_the_private_data_of_ipoib_is_no_other_protocols(tmp_path):
+    """SDP's heuristic knows its messages by the Service-ID, bit 16 of which IPoIB's has too."""
+    path = tmp_path / "private.pcap"
+    path.write_bytes(connections(SDP_SID, IPOIB))
+    fields = ["-T", "fields", "-e", "frame.protocols", "-Y", "infiniband.mad.attributeid == 0x10"]
+    of_sdp, of_ipoib = tshark("-r", str(path), *fields, check=True).stdout.split()
+    assert "sdp" in of_sdp and "sdp" not in of_ipoib
