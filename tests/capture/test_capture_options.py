@@ -274,6 +274,10 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
     ), listed[2]
 
 
+IS_ROOT = os.geteuid() == 0
+NO_FIRMWARE = "its PCI function is not in sysfs" if IS_ROOT else "the firmware's sniffer needs root"
+
+
 @pytest.mark.parametrize(
     "part, text",
     [
@@ -283,7 +287,7 @@ def test_list_shows_ports_state_link_layer_lid_gid_pkeys_and_modes(listed):
         (4, "allow_sniffer_and_nic_rx_shared_tir"),
         (5, "log_num_mgm_entry_size=-1"),
         (6, "CAP_NET_RAW"),
-        (7, "sniffer   no (firmware): its PCI function is not in sysfs"),
+        (7, f"sniffer   no (firmware): {NO_FIRMWARE}"),
         (7, "    instead   --mode multicast: ARP"),
         (7, "multicast yes"),
     ],
@@ -342,7 +346,9 @@ REFUSALS = {  # name: scenario, arguments, texts
     "mr": (
         "fail mr ENOMEM\n",
         "",
-        [r"buffers .* cannot be registered: .*(ulimit -l\)|end other programs.*)\n"],
+        [
+            r"buffers .* cannot be registered: .*(ulimit -l\)(, or run as root)?|end other programs.*)\n"
+        ],
     ),
     "memory": (FED, "-p 30000G", ["cannot allocate .*: use a smaller SIZE \\(-p\\)"]),
     "memory of -M": (FED, "-M 60000G", ["cannot allocate .*: use a smaller SIZE \\(-M\\)"]),

@@ -104,8 +104,10 @@ def test_link_type_0_is_no_infiniband():
 
 
 def test_link_type_above_16_bits_is_left_out():
+    """libpcap from 1.10.5 on refuses such a file itself."""
     data = capfile.pcap(0x10000, [(10**9, bytes(60), 60)])
-    assert "1 packets were left out" in pipe(data, "-w", "x.pcap", status=1)
+    said = pipe(data, "-w", "x.pcap", status=1)
+    assert "1 packets were left out" in said or "linktype reserved field not zero" in said
 
 
 def test_long_frames_are_truncated():
