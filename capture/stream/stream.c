@@ -21,6 +21,7 @@
 #include "pcapio/translate.h"
 
 enum { SLOTS = 4096, FRAME_MAX = 65535, STEP_MS = 5, ROOM_MS = 50, END_MS = 3000 };
+enum { WAKE_SIGNAL = SIGURG }; /* ends a read; nobody sends it to this program */
 
 struct input_slot {
     uint8_t *bytes;
@@ -154,13 +155,21 @@ static void *run(void *stream)
 
 /* --- create, destroy */
 
+static void on_wake_signal(int number)
+{
+    (void)number; /* the read that it interrupts has failed */
+}
+
 static bool start_thread(struct input_stream *s, GError **error)
 {
-    sigset_t all, before;
+    const struct sigaction interrupt = {.sa_handler = on_wake_signal}; /* no SA_RESTART */
+    sigset_t others, before;
     int number;
 
-    sigfillset(&all); /* the receiving thread handles the user's signals */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigaction(WAKE_SIGNAL, &interrupt, NULL);
+    sigfillset(&others); /* the receiving thread handles the user's signals */
+    sigdelset(&others, WAKE_SIGNAL);
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     number = pthread_create(&s->thread, NULL, run, s);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return number == 0 || fail_with(error, "cannot start the reading thread: %s", strerror(number));
@@ -267,21 +276,30 @@ static bool end_child(struct input_stream *s, GError **error)
     return ibdump_end(&s->child, END_MS, error);
 }
 
-/* A thread that still reads from a pipe keeps the stream; the program ends soon. */
+/*
+ * Ends the thread, which may wait for input for ever: at the end of a program, glibc 2.41 waits for
+ * each read of the standard library. A signal that comes before the read is lost, so there are
+ * more.
+ */
+static void end_reading(struct input_stream *s)
+{
+    const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+
+    atomic_store(&s->is_ending, true);
+    atomic_store(&s->is_over, true);
+    while (!atomic_load(&s->ended)) {
+        pthread_kill(s->thread, WAKE_SIGNAL);
+        nanosleep(&step, NULL);
+    }
+    pthread_join(s->thread, NULL);
+}
+
 void stream_close(struct input_stream *s)
 {
-    static struct input_stream *kept;
-
     if (!s)
         return;
     end_child(s, NULL);
-    if (!atomic_load(&s->ended)) {
-        pthread_detach(s->thread);
-        kept = s;
-        (void)kept;
-        return;
-    }
-    pthread_join(s->thread, NULL);
+    end_reading(s);
     free_stream(s);
 }
 
