@@ -238,6 +238,119 @@ def test_the_sa_reports_that_it_deleted_the_group(reported, tmp_path):
     assert suspected(s.pcap(), tmp_path) == (expected if reported == "not" else [])
 
 
+# ---- with datagrams to other groups of the link
+
+
+OTHER = "239.9.9.9"
+OF_LINK = [one for one in OF_TRAFFIC if one[0] in ("sl", "hop")]
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+def test_a_datagram_differs_from_those_to_another_group(
+    field, value, rule, expected, found, name, tmp_path
+):
+    """All groups of a link have the SL and the HopLimit of its broadcast group (RFC 4391 10)."""
+    s, a, b, _ = late()
+    other = send(s, a)
+    s.to_group4(b, OTHER, **{field: value})
+    frame = number(s)
+    send(s, a)
+    assert suspected(s.pcap(), tmp_path) == [(rule, frame, other, expected, found, TRAFFIC % name)]
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+def test_a_datagram_differs_from_the_record_of_the_broadcast_group(
+    field, value, rule, expected, found, name, tmp_path
+):
+    s, a, b, c = late()
+    s.join(c, s.broadcast())
+    record = number(s)
+    s.wait(1)
+    s.to_group4(b, OTHER, **{field: value})
+    expected = [(rule, number(s), record, expected, found, RECORD % name)]
+    assert suspected(s.pcap(), tmp_path) == expected
+
+
+@pytest.mark.parametrize("field, value", [("tclass", 0x20), ("flow", 5), ("mlid", 0xC0AA)])
+def test_groups_may_differ_in_other_values(field, value, tmp_path):
+    """That the groups have one TClass and FlowLabel is a SHOULD; each has its own MLID."""
+    s, a, b, _ = late()
+    send(s, a)
+    s.to_group4(b, OTHER, **{field: value})
+    send(s, a)
+    assert suspected(s.pcap(), tmp_path) == []
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+def test_two_senders_use_the_other_value(field, value, rule, expected, found, name, tmp_path):
+    """The link's value has changed."""
+    s, a, b, c = late()
+    send(s, a)
+    for host, group in ((b, OTHER), (c, OTHER), (a, GROUP)):
+        s.wait(1)
+        s.to_group4(host, group, **{field: value})
+    assert suspected(s.pcap(), tmp_path) == []
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+def test_one_sender_uses_the_other_value_in_two_groups(
+    field, value, rule, expected, found, name, tmp_path
+):
+    """It does so in each; another group of the same sender is no second witness."""
+    s, a, b, _ = late()
+    other = send(s, a)
+    for group in (OTHER, "239.9.9.10"):
+        s.wait(1)
+        s.to_group4(b, group, **{field: value})
+    frame = number(s)
+    send(s, a)
+    assert suspected(s.pcap(), tmp_path) == [
+        (rule, at, other, expected, found, TRAFFIC % name) for at in (frame - 1, frame)
+    ]
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+@pytest.mark.parametrize("explained_by", ["sender", "record", "join", "delete"])
+def test_the_group_has_the_other_value(
+    explained_by, field, value, rule, expected, found, name, tmp_path
+):
+    """The members of the group got it from the SA: the group's record is the wrong one. Or the sender
+    had it from the link before, which the SA deleted, or which the sender has joined again."""
+    s, a, b, c = late()
+    group = s.group4(OTHER)
+    known(s, b)
+    send(s, a)
+    s.to_group4(b, OTHER, **{field: value})
+    s.wait(1)
+    if explained_by == "sender":
+        s.to_group4(c, OTHER, **{field: value})
+    elif explained_by == "record":
+        s.join(c, group, **{field: value})
+    elif explained_by == "join":
+        s.join(b, s.broadcast())
+    else:
+        s.report(a, DELETED, s.broadcast())
+    send(s, a)
+    send(s, c)
+    record = ["rfc4391.10.group-attributes"] if explained_by == "record" else []
+    assert [of[0] for of in suspected(s.pcap(), tmp_path)] == record
+
+
+@pytest.mark.parametrize("field, value, rule, expected, found, name", OF_LINK)
+def test_a_sender_of_another_link_and_a_remote_one(
+    field, value, rule, expected, found, name, tmp_path
+):
+    """Another scope is another link; a router changes the values."""
+    s, a, b, _ = late()
+    router, remote = Host(8), Host(5, prefix="fec0::", lid=8)
+    s.ping(router, a)
+    send(s, a)
+    s.to_group4(b, OTHER, mgid=ib.mgid_ipv4(OTHER, pkey=0xFFFF, scope=5), **{field: value})
+    s.to_group4(remote, OTHER, **{field: value})
+    send(s, a)
+    assert suspected(s.pcap(), tmp_path) == []
+
+
 def test_another_scope_is_another_group(tmp_path):
     """The same IPv4 group in two links of one partition."""
     s, a, b, _ = late()

@@ -706,6 +706,32 @@ def test_the_record_may_fit_the_link(of, hosts, of_record, of_last, tmp_path):
 
 
 @BOTH
+@pytest.mark.parametrize("groups", [1, 2])
+def test_the_record_differs_from_the_datagrams_to_other_groups(of, groups, tmp_path):
+    """No record was captured before. The datagrams to one group alone may be the wrong ones."""
+    s, *s.hosts = late()
+    for group in ("239.9.9.9", "239.9.9.10")[:groups]:
+        for host in s.hosts:
+            s.wait(1)
+            s.to_group4(host, group)
+    frame = record(s, of.mgid(s), sl=3)
+    expected = [(ATTRIBUTES, frame, frame - 2)] if groups == 2 else []
+    assert [one[:3] for one in suspected(s, tmp_path)] == expected
+
+
+@BOTH
+def test_the_broadcast_group_is_gone(of, tmp_path):
+    """The link is created again, with other attributes: its earlier record says nothing."""
+    s, a, b, c = late()
+    s.join(b, s.broadcast())
+    to_link(s, a)
+    s.query(a, s.broadcast(), found=False)
+    s.wait(1)
+    s.join(c, of.mgid(s), sl=3)
+    assert suspected(s, tmp_path) == []
+
+
+@BOTH
 def test_the_record_has_the_previous_attributes_of_the_link(of, tmp_path):
     s, *s.hosts = late()
     for sl in (3, 0):

@@ -100,7 +100,7 @@ static bool may_be_routed(const struct seen *v, const uint8_t *source, enum traf
 static bool is_compared(const struct check_context *s, const struct group *g,
                         enum traffic_value which)
 {
-    if (which == TRAFFIC_qkey || !s->p->ib.has_lrh) /* compare_link_qkey(); RoCE */
+    if (which == TRAFFIC_qkey || !s->p->ib.has_lrh) /* compare_with_link(); RoCE */
         return false;
     if (which == TRAFFIC_mlid)
         return true;
@@ -148,13 +148,34 @@ static void take_record(const struct check_context *s, struct traffic *t, const 
     }
 }
 
-/* The SA reported that it deleted the group since: it may have created it again, with other values.
+/*
+ * The SA said since that it deleted the group, or that it has no such group: it may create it
+ * again, with other values.
  */
 static void drop_deleted(struct traffic *t, const struct group *g)
 {
+    bool there = g->state == GROUP_PRESENT || g->state == GROUP_UNCONFIRMED;
+    uint32_t since = there ? g->deleted_frame : g->frame;
     for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
-        if (t->seen[i].frame < g->deleted_frame)
+        if (t->seen[i].frame < since)
             t->seen[i] = (struct seen){0};
+}
+
+/*
+ * The entry of a group's link: that of its broadcast group. All groups of a link have its Q_Key, SL
+ * and HopLimit (RFC 4391 section 10). NULL: there are too many groups.
+ */
+static struct traffic *traffic_of_link(const struct check_context *s, const struct group *g)
+{
+    uint8_t of_link[MGID_SIZE];
+    broadcast_gid_of(g->mgid, of_link);
+    struct traffic *t = traffic_of(s->suspicions, g->interface, of_link);
+    const struct group *b = groups_find(s->f->groups, g->interface, of_link);
+    if (t && b) {
+        take_record(s, t, b);
+        drop_deleted(t, b);
+    }
+    return t;
 }
 
 /* Did the SA give the sender this MLID? */
@@ -183,7 +204,6 @@ static void raise_suspicion(const struct check_context *s, const struct traffic 
     new.other_frame = v->frame;
     new.is_confirmed = v->of_record || (r && v->of_two);
     new.of_record = v->of_record;
-    memcpy(new.about, t->key.mgid, MGID_SIZE);
     suspicions_raise(s, &new, r);
 }
 
@@ -204,8 +224,9 @@ static bool is_suspicious(const struct check_context *s, const struct group *g,
     return !may_be_routed(v, sender_gid(s), which) && !is_misplaced(s, v, value);
 }
 
+/* t: of the group, or of its link. source: whose value it is, if t takes it. */
 static void compare_value(const struct check_context *s, struct traffic *t, const struct group *g,
-                          enum traffic_value which)
+                          enum traffic_value which, const uint8_t *source)
 {
     const uint8_t *sgid = sender_gid(s);
     struct seen *v = &t->seen[which];
@@ -213,26 +234,15 @@ static void compare_value(const struct check_context *s, struct traffic *t, cons
     bool changed = suspicions_see(s->suspicions, &t->key, sgid, which, value);
     bool first = v->frame ? v->value == value && !v->of_record : !packet_is_corrupt(s->p);
     if (changed || first)
-        take_value(v, value, s->p->at.frame, sgid);
+        take_value(v, value, s->p->at.frame, source);
     else if (v->frame && v->value != value && is_suspicious(s, g, v, which)) {
         struct suspicion new = suspicion_of(s, rule_of(which), which, value);
         memcpy(new.sgid, sgid, GID_SIZE);
+        memcpy(new.about, g->mgid, MGID_SIZE);
+        if (memcmp(t->key.mgid, g->mgid, MGID_SIZE) != 0)
+            memcpy(new.group, t->key.mgid, MGID_SIZE);
         raise_suspicion(s, t, which, new, NULL);
     }
-}
-
-/*
- * All groups of a link have one Q_Key (RFC 4391 sections 9.1.2, 10), whether the broadcast group
- * was captured or not.
- */
-static void compare_link_qkey(const struct check_context *s, const struct group *g)
-{
-    uint8_t of_link[MGID_SIZE];
-    broadcast_gid_of(g->mgid, of_link);
-    const struct group *b = groups_find(s->f->groups, g->interface, of_link);
-    struct traffic *t = traffic_of(s->suspicions, g->interface, of_link);
-    if (t && !(b && b->state == GROUP_PRESENT))
-        compare_value(s, t, g, TRAFFIC_qkey);
 }
 
 /*
@@ -249,21 +259,53 @@ static void source_of(const struct group *g, const uint8_t *gid, uint8_t *source
 
 /*
  * The datagrams to a group whose record was not captured show the attributes that it has. The
- * records of other groups of the link are compared with them (suspect_group_record()).
+ * records and datagrams of other groups of the link are compared with them.
  */
-static void take_for_link(const struct check_context *s, const struct group *g,
-                          enum traffic_value which)
+static void take_for_link(const struct check_context *s, struct traffic *link,
+                          const struct group *g, enum traffic_value which, const uint8_t *source)
 {
-    uint8_t of_link[MGID_SIZE], source[GID_SIZE];
-    broadcast_gid_of(g->mgid, of_link);
-    struct traffic *t = traffic_of(s->suspicions, g->interface, of_link);
+    struct seen *v = &link->seen[which];
     uint32_t value = packet_value(&s->p->ib, which);
-    source_of(g, sender_gid(s), source);
-    if (!t || packet_is_corrupt(s->p))
+    bool has_record = g->state == GROUP_PRESENT, differs = v->frame && v->value != value;
+    if (packet_is_corrupt(s->p) || (has_record && differs))
         return;
-    suspicions_see(s->suspicions, &t->key, source, which, value);
-    if (!t->seen[which].frame || t->seen[which].value == value)
-        take_value(&t->seen[which], value, s->p->at.frame, source);
+    suspicions_see(s->suspicions, &link->key, sender_gid(s), which, value);
+    if (!has_record && !differs && !v->of_record)
+        take_value(v, value, s->p->at.frame, source);
+}
+
+/* Is the value that of the group itself, or compared with it? own: of the datagrams before. */
+static bool is_of_group(const struct check_context *s, const struct seen *own, uint32_t value)
+{
+    bool has_it = own->value == value || (own->was_replaced && own->before == value);
+    return own->frame && (has_it || !is_misplaced(s, own, value));
+}
+
+/*
+ * All groups of a link have one Q_Key, SL and HopLimit (RFC 4391 sections 9.1.2, 10), whether the
+ * broadcast group was captured or not. own: what is known of the group without this packet.
+ */
+static void compare_with_link(const struct check_context *s, const struct group *g,
+                              const struct seen *own)
+{
+    static const enum traffic_value compared[] = {TRAFFIC_sl, TRAFFIC_hop_limit};
+    uint8_t source[GID_SIZE];
+    struct traffic *link = traffic_of_link(s, g);
+    if (!link)
+        return;
+    const struct group *b = groups_find(s->f->groups, g->interface, link->key.mgid);
+    if (!b || b->state != GROUP_PRESENT) /* a rule compares it with the record */
+        compare_value(s, link, g, TRAFFIC_qkey, sender_gid(s));
+    if (group_is_broadcast(g) || !s->p->ib.has_lrh)
+        return;
+    source_of(g, sender_gid(s), source);
+    for (unsigned i = 0; i < G_N_ELEMENTS(compared); i++)
+        if (is_of_group(s, &own[compared[i]], packet_value(&s->p->ib, compared[i])))
+            take_for_link(s, link, g, compared[i], source);
+        else
+            compare_value(s, link, g, compared[i], source);
+    take_for_link(s, link, g, TRAFFIC_tclass, source);
+    take_for_link(s, link, g, TRAFFIC_flow_label, source);
 }
 
 void suspect_group_traffic(const struct check_context *s, const struct group *g)
@@ -280,13 +322,11 @@ void suspect_group_traffic(const struct check_context *s, const struct group *g)
     }
     take_record(s, t, g);
     drop_deleted(t, g);
+    const struct traffic before = *t;
     for (unsigned i = 0; i < TRAFFIC_VALUES; i++)
-        if (is_compared(s, g, (enum traffic_value)i)) {
-            compare_value(s, t, g, (enum traffic_value)i);
-            if (i != TRAFFIC_mlid && g->state == GROUP_UNCONFIRMED && !group_is_broadcast(g))
-                take_for_link(s, g, (enum traffic_value)i);
-        }
-    compare_link_qkey(s, g);
+        if (is_compared(s, g, (enum traffic_value)i))
+            compare_value(s, t, g, (enum traffic_value)i, sender_gid(s));
+    compare_with_link(s, g, before.seen);
 }
 
 /* The only broadcast group of the datagram's partition, if its record was not captured; or NULL. */
@@ -303,21 +343,22 @@ void suspect_link_qkey(const struct check_context *s)
         return;
     struct traffic *t = traffic_of(s->suspicions, b->interface, b->mgid);
     if (t)
-        compare_value(s, t, b, TRAFFIC_qkey);
+        compare_value(s, t, b, TRAFFIC_qkey, sender_gid(s));
 }
 
 void suspect_group_record(const struct check_context *s, const struct subnet_event *e,
                           enum traffic_value which, const struct result *r)
 {
-    uint8_t mgid[MGID_SIZE], source[GID_SIZE];
+    uint8_t source[GID_SIZE];
     uint32_t value = (uint32_t)r->value;
-    broadcast_gid_of(e->group->mgid, mgid);
     source_of(e->group, e->endport ? e->endport->gid : NULL, source);
-    struct traffic *t = s->suspicions && !packet_is_corrupt(s->p)
-                            ? traffic_of(s->suspicions, e->interface, mgid)
-                            : NULL;
+    struct traffic *t = s->suspicions && !packet_is_corrupt(s->p) ? traffic_of_link(s, e->group)
+                                                                  : NULL;
     if (!t || (which == TRAFFIC_life && !value)) /* Linux requests none: OpenSM grants that */
         return;
+    struct traffic_key own = {.interface = e->interface};
+    memcpy(own.mgid, e->group->mgid, MGID_SIZE);
+    suspicions_see(s->suspicions, &own, NULL, which, value); /* its members have this value */
     struct seen *v = &t->seen[which];
     bool changed = suspicions_see(s->suspicions, &t->key, source, which, value);
     if (changed || !v->frame || v->value == value) {
@@ -325,6 +366,7 @@ void suspect_group_record(const struct check_context *s, const struct subnet_eve
     } else if (!may_be_routed(v, source, which) && !is_misplaced(s, v, value)) {
         struct suspicion new = suspicion_of(s, r->rule, which, value);
         new.of_link = true;
+        memcpy(new.about, t->key.mgid, MGID_SIZE);
         new.entity = r->about;
         new.fact = r->facts[0].kind;
         new.name = r->name;

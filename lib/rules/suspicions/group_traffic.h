@@ -2,6 +2,7 @@
 /*
  * Compares a datagram to an IPoIB group with the SA's record of the group, and with other datagrams
  * to it: MLID, Q_Key, SL, HopLimit, TClass, FlowLabel. All senders have them from the SA's record.
+ * Its Q_Key, SL and HopLimit are those of all groups of the link.
  */
 #ifndef IPOIB_RULES_GROUP_TRAFFIC_H
 #define IPOIB_RULES_GROUP_TRAFFIC_H

@@ -225,8 +225,9 @@ void suspicions_answered(struct suspicions *all, const struct connection *c, con
 static bool is_about(const struct suspicion *one, const struct traffic_key *key,
                      enum traffic_value which)
 {
+    bool of_link = !one->of_link && memcmp(one->group, key->mgid, MGID_SIZE) == 0;
     return one->which == which && one->interface == key->interface &&
-           memcmp(one->about, key->mgid, GID_SIZE) == 0;
+           (of_link || memcmp(one->about, key->mgid, MGID_SIZE) == 0);
 }
 
 static void remove_at(struct suspicions *all, unsigned i)
@@ -292,10 +293,11 @@ void suspicions_drop(const struct check_context *s, enum rule_number rule,
  * Does the model explain it now? The SA's record of the group has the value, the SA reported that
  * it deleted the group since, or the sender has joined it since: it may have had the other value.
  */
-static bool is_explained_by_group(const struct check_context *s, const struct suspicion *one)
+static bool is_explained_by(const struct check_context *s, const struct suspicion *one,
+                            const uint8_t *mgid)
 {
     uint32_t value;
-    const struct group *g = groups_find(s->f->groups, one->interface, one->about);
+    const struct group *g = groups_find(s->f->groups, one->interface, mgid);
     const struct endport *sender = endports_by_gid(s->f->endports, one->interface, one->sgid);
     const struct member *m = g && sender ? groups_member(s->f->groups, g, sender) : NULL;
     bool joined_since = m && (m->pending || (m->join_state && m->frame > one->frame));
@@ -303,6 +305,12 @@ static bool is_explained_by_group(const struct check_context *s, const struct su
     return joined_since || deleted ||
            (g && group_record_value(g, (enum traffic_value)one->which, &value) &&
             value == one->found);
+}
+
+static bool is_explained_by_group(const struct check_context *s, const struct suspicion *one)
+{
+    return is_explained_by(s, one, one->about) ||
+           (!one->of_link && is_explained_by(s, one, one->group));
 }
 
 bool port_has_qpn(const struct check_context *s, const struct endport *port, uint16_t pkey,

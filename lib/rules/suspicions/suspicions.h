@@ -43,7 +43,10 @@ struct suspicion {
     uint64_t found;
     bool has_number;  /* found is the observed number */
     const char *name; /* SUSPECTED_RESULT: struct finding */
-    /* of a result: its entity, whose pointers are not used, and its fact */
+    /*
+     * of a result: its entity, whose pointers are not used, and its fact; of a datagram whose value
+     * is not that of its link: the broadcast-GID
+     */
     struct entity entity;
     uint8_t group[MGID_SIZE];
     enum fact_kind fact;
