@@ -88,7 +88,8 @@ struct connection {
     struct endport *endport[2];
     uint64_t service_id;
     uint64_t tid;                   /* transaction ID of its REQ */
-    uint32_t number : 30;           /* from 1, in capture order */
+    uint32_t number : 29;           /* from 1, in capture order */
+    uint32_t used : 1;              /* data came while no other connection could have its QPs */
     uint32_t dreq_by_requester : 1; /* it has sent a DREQ */
     uint32_t dreq_by_responder : 1;
     uint32_t req_frame, rep_frame, rtu_frame, rej_frame, dreq_frame, drep_frame; /* 0: not seen */

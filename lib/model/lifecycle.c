@@ -255,9 +255,14 @@ bool connection_has_qps(const struct connection *c, const struct clocks *clocks)
            (!reuse || clocks_at_most(clocks, c->interface, time_of_connection(c)) < reuse);
 }
 
+/*
+ * The first data after a pause may be that of a later connection with the same Starting PSN, which
+ * an implementation may choose without chance.
+ */
 void connection_used(struct connection *c, const struct clocks *clocks)
 {
-    if (connection_is_open(c) && !connection_has_left(c))
+    c->used |= connection_has_qps(c, clocks);
+    if (c->used && connection_is_open(c) && !connection_has_left(c))
         set_connection_time(c, clocks);
 }
 

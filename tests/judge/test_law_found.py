@@ -14,6 +14,11 @@ PROGRAM = os.path.join(BUILD, "tests/law-chains")
 # The situation, the capture, the chain.
 FOUND = [
     (
+        "data of a later connection with the same queue pairs and Starting PSN",
+        "counterpart/a_later_connection_with_the_same_queue_pairs_has_larger_Receive_MTUs",
+        "keep 131-132,151",
+    ),
+    (
         "both replies with the address that an interface had before its restart",
         "unusual/peers_have_the_address_before_a_restart",
         "keep 1-57,59-63,65-89",
