@@ -149,12 +149,6 @@ static inline bool gid_has_default_prefix(const uint8_t *gid)
     return be64(gid) == UINT64_C(0xfe80) << 48;
 }
 
-/* MADs are UD (IBA 13.5.1). */
-static inline bool ib_is_mad(const struct ib_packet *ib)
-{
-    return ib->has_deth && ib->transport == IB_UD && (ib->dqpn <= 1 || ib->sqpn <= 1);
-}
-
 static inline bool ib_is_multicast(const struct ib_packet *ib)
 {
     return ib->dqpn == QPN_MULTICAST || (ib->dgid && ib->dgid[0] == 0xff);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "wire/mad.h"
+#include "wire/encap.h"
 
 enum wire_result mad_decode(struct view v, struct mad *m)
 {
@@ -16,4 +17,12 @@ enum wire_result mad_decode(struct view v, struct mad *m)
         .modifier = be32(v.p + MAD_MODIFIER),
     };
     return WIRE_OK;
+}
+
+bool ib_is_mad(const struct ib_packet *ib)
+{
+    bool to_management = ib->dqpn <= 1, from_management = ib->sqpn <= 1;
+    if (!ib->has_deth || ib->transport != IB_UD || !(to_management || from_management))
+        return false;
+    return from_management || ib->payload.len >= MAD_SIZE || !encap_agrees(ib->payload);
 }

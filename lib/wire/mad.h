@@ -3,6 +3,7 @@
 #ifndef IPOIB_WIRE_MAD_H
 #define IPOIB_WIRE_MAD_H
 
+#include "wire/ib.h"
 #include "wire/names.h"
 #include "wire/view.h"
 
@@ -29,5 +30,11 @@ struct mad {
 };
 
 enum wire_result mad_decode(struct view v, struct mad *m);
+
+/*
+ * MADs are UD (IBA 13.5.1), from or to QP 0 or 1. A datagram of IPoIB that an ordinary QP sends to
+ * these is none: it is too short and has an encapsulation header.
+ */
+bool ib_is_mad(const struct ib_packet *ib);
 
 #endif

@@ -201,13 +201,15 @@ def edited(at, value):
     return lambda d: sealed(d[:at] + value + d[at + len(value) : -6])
 
 
-def carrying(payload):
-    """Frame 45 with another payload after its DETH."""
+def carrying(payload, destqp=None):
+    """Frame 45 with another payload after its DETH, and to this QPN."""
 
     def change(d):
         pad = -len(payload) % 4
         flags = bytes([d[BTH + 1] & 0xCF | pad << 4])
-        return sealed(d[: BTH + 1] + flags + d[BTH + 2 : BTH + 20] + payload + bytes(pad))
+        to = d[BTH + 5 : BTH + 8] if destqp is None else destqp.to_bytes(3, "big")
+        headers = d[: BTH + 1] + flags + d[BTH + 2 : BTH + 5] + to + d[BTH + 8 : BTH + 20]
+        return sealed(headers + payload + bytes(pad))
 
     frames = changed(PING, change)
     f = frames[PING]
@@ -263,7 +265,7 @@ NOT_JUDGED = {
     "RC invalidate": (lambda: connected(edited(BTH, RC_INVALIDATE)), {"with-immediate": (1, 59)}),
     "RDMA": (lambda: connected(edited(BTH, RDMA_READ_RESPONSE)), {"rdma-of-ipoib": (1, 59)}),
     "RD": (lambda: pcap(changed(PING, edited(BTH, RD_SEND))), {"other-transport": (1, 45)}),
-    "no MAD": (lambda: pcap(changed(PING, edited(BTH + 5, bytes(3)))), {"no-mad": (1, 45)}),
+    "no MAD": (lambda: carrying(b"\x88\xb5\0\0" + bytes(60), destqp=0), {"no-mad": (1, 45)}),
     "IP cut": (lambda: carrying(b"\x08\0\0\0\x45\0\0\0"), {"malformed-ip": (1, 45)}),
     "IP length": (
         lambda: carrying(ipv4(1, bytes(64), length=1000)),
