@@ -77,6 +77,12 @@ static bool is_reserved_operation(uint16_t op)
     return op == 0 || op == 0xffff;
 }
 
+/* RFC 826: words are sent high byte first. These numbers are not assigned. */
+static bool is_swapped_operation(uint16_t op)
+{
+    return known_operation((uint16_t)(op >> 8 | op << 8));
+}
+
 /* ARP and RARP have no addresses of their own; nothing is known about other protocols. */
 static bool has_addresses(uint16_t protocol)
 {
@@ -88,6 +94,9 @@ static void check_protocol(const struct reporter *r, const struct arp *a, const 
     if (is_reserved_operation(a->op))
         report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_OP, 2, "an assigned operation",
                     a->op ? "the reserved operation 65535" : "the reserved operation 0");
+    else if (is_swapped_operation(a->op))
+        report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_OP, 2, "high byte first",
+                    "low byte first");
     else if (known_operation(a->op) && !has_addresses(a->pro))
         report_fail(r, R_RFC4391_9_2_ARP_AS_RFC826, p + ARP_PRO, 2, "a protocol with addresses",
                     a->pro == TYPE_ARP ? "the protocol ARP" : "the protocol RARP");

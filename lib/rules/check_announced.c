@@ -247,6 +247,9 @@ static const struct resolution *request_to_sender(const struct check_context *s,
 static void suspect_reply(const struct check_context *s, const struct resolution *q,
                           const uint8_t *p, const struct arp *a, bool of_sender)
 {
+    /* 0 is no interface's address: the requester itself would have sent it. */
+    bool by_requester = lladdr_is_zero(p + a->tha) &&
+                        s->p->ib.dqpn == be24(q->requester + LLADDR_QPN);
     const struct result r = {
         .rule = R_RFC4391_9_2_ARP_AS_RFC826,
         .about = entity_address(p + a->tha),
@@ -256,7 +259,7 @@ static void suspect_reply(const struct check_context *s, const struct resolution
         .unknown_at = p + (of_sender ? a->spa : a->tha),
         .expected = of_sender ? "the requested IP address" : "the requester's link-layer address",
         .actual = "another address",
-        .facts = {{FACT_REQUEST, .request = q, .ip = &q->requester_ip}},
+        .facts = {{FACT_REQUEST, .request = q, .ip = by_requester ? NULL : &q->requester_ip}},
         /* read for the sender, the holder, and the target's QPN */
         .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT | READ_UD_QPNS | READ_QP};
     report_result(s, &r);
@@ -314,7 +317,7 @@ static void fail_target(const struct check_context *s, const struct resolution *
     const struct endport *port = endports_by_gid(s->f->endports, s->p->at.interface,
                                                  tha + LLADDR_GID);
     struct resolution of_target = *q;
-    if (goes_to_requester(s, q, tha)) {
+    if (goes_to_requester(s, q, tha) && !lladdr_is_zero(tha)) {
         memcpy(of_target.requester, tha, LLADDR_SIZE);
         of_target.lid = port ? port->lid : 0;
     }

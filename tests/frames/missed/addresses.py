@@ -145,6 +145,12 @@ def reply_naming(target, psn, asked=True):
     return t.erf_pcap()
 
 
+def reply_naming_nobody(psn):
+    """B replies to A, with the target 0; A's next datagrams have this PSN and the one after it."""
+    to_nobody = ud_frame(B, A, encap(0x0806, ib.arp(2, B.addr, B.ip, NOBODY, A.ip))).ib()
+    return arps(request_arp(A.ip), to_nobody, *later(psn))
+
+
 def before_its_request(ip, to):
     more = request_arp(ip, to, psn=1), reply_arp(A.ip), *later(2)
     return reply_to(ip, *more, to=to)
@@ -239,6 +245,8 @@ CASES = [
         CONFORMS,
         by(reply_naming, C, 1, False),
     ),
+    case("reply that names no address", exactly((5, ARP)), by(reply_naming_nobody, 1)),
+    case("reply that names no address, missed request", CONFORMS, by(reply_naming_nobody, 2)),
     case("reply that names its sender", CONFORMS, by(reply_naming, B, 1)),
     case("advertisement to an alias", CONFORMS, advertised_to_alias),
     case("address of a recent reply", CONFORMS, address_of_the_reply),

@@ -395,6 +395,7 @@ def address_of_two_hosts(w):
 
 change("rfc4391.9.1.1.traffic-to-qpn", "neighbour advertisement", "D.na", {"destqp": 0x99}, ALL)
 change("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply", {"destqp": 0x99}, ALL)
+change("rfc4391.9.1.1.arp-reply-qpn", "ARP reply to QP 1", "D.arp.reply", {"destqp": 1}, ALL)
 change(
     "rfc4391.9.1.1.arp-reply-qpn", "ARP reply to a unicast request", "C.arp.reply", {"destqp": 0x99}
 )
@@ -558,6 +559,10 @@ for way, name in ARP.items():
         @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, operation {value}", name)
         def reserved_operation(w, name=name, value=value):
             w[name].payload[10:12] = ib.u16(value)
+
+    @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, operation with its low byte first", name)
+    def swapped_operation(w, name=name):
+        w[name].payload[10:12] = w[name].payload[11:9:-1]
 
     @broken("rfc4391.9.2.arp-as-rfc826", f"{way}, addresses of IPv4 said to be of IPv6", name)
     def other_protocol(w, name=name):
