@@ -225,28 +225,36 @@ static bool sa_may_use_older_parameters(const struct check_context *s,
            !(uses || fabric_knows_history(s->f, broadcast));
 }
 
-static bool may_use_older_parameters(const struct check_context *s, const struct group *broadcast)
+/* Why the sender may use other parameters than those of the group's record; NULL: it may not. */
+static const char *why_older_parameters(const struct check_context *s,
+                                        const struct group *broadcast)
 {
+    const char *not_captured = "the sender's join with its parameters was not captured";
     if (s->f->records_are_current)
-        return broadcast->changed_frame != 0;
+        return broadcast->changed_frame ? not_captured : NULL;
     const struct endport *sender = sending_port(s);
     const struct member *m = sender ? groups_member(s->f->groups, broadcast, sender) : NULL;
     bool followed = sender && endport_requests_are_complete(sender);
     if (sending_scope(s) == 0 && !followed) /* the link may have another scope */
-        return true;
+        return not_captured;
     if (is_sa(s)) /* a lost join of another port may have shown a change */
-        return sa_may_use_older_parameters(s, broadcast);
-    /* a packet sent before the second join has the parameters of the first, if it had others */
-    bool other = m && (m->mlid_before || !fabric_knows_history(s->f, broadcast));
-    bool on_its_way = other && order_is_uncertain(&s->f->order, m->frame);
+        return sa_may_use_older_parameters(s, broadcast) ? not_captured : NULL;
     bool left = m && !m->join_state; /* it may have joined another link since */
-    return !m || left || on_its_way || !member_is_known(m) || m->frame < broadcast->changed_frame;
+    if (!m || left || !member_is_known(m) || m->frame < broadcast->changed_frame)
+        return not_captured;
+    /* a packet sent before the second join has the parameters of the first, if it had others */
+    bool other = m->mlid_before || !fabric_knows_history(s->f, broadcast);
+    return other && order_is_uncertain(&s->f->order, m->frame)
+               ? "it may have been sent just before the captured join, with an earlier one's "
+                 "parameters"
+               : NULL;
 }
 
 struct certainty certainty_parameters(const struct check_context *s, const struct fact *f)
 {
-    if (may_use_older_parameters(s, f->group))
-        return uncertain("the sender's join with its parameters was not captured");
+    const char *why = why_older_parameters(s, f->group);
+    if (why)
+        return uncertain(why);
     if (s->f->records_are_current)
         return certain();
     if (is_sa(s))
