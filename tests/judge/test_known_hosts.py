@@ -258,3 +258,10 @@ def test_shared_capture_has_the_same_outcomes(tmp_path, client, fields):
     assert MAC not in shared.read_bytes() and N1_GUID not in shared.read_bytes()
     expected = outcomes_of_dhcp(original.read_bytes())
     assert expected and outcomes_of_dhcp(shared.read_bytes()) == expected
+
+
+def test_duid_of_no_known_type_or_without_identifier_is_inconclusive():
+    """RFC 3315 9 and RFC 6355: types 1 to 4. Receivers treat a DUID as opaque."""
+    for duid in (b"\0\1", b"\0\0\1\2\3\4\5\6", b"\0\5\1\2\3\4\5\6", b"\0\4" + bytes(15)):
+        assert discover(b"\xff\0\0\0\1" + duid) == {FORMAT: "inconclusive"}
+    assert discover(DUID_LL) == {}
