@@ -110,6 +110,7 @@ enum { IB_MTU_2048 = 4 };
  */
 void check_port_pkey(const struct check_context *s, const struct endport *port, uint16_t pkey,
                      const uint8_t *at);
+void check_pkey_of_sender(const struct check_context *s);
 void check_port_mtu(const struct check_context *s, const struct endport *port,
                     const struct group *broadcast, const uint8_t *at);
 /* Inconclusive if the port supports no IPoIB MTU of 2044. Returns true then. */

@@ -5,12 +5,9 @@
  */
 #include "rules/result.h"
 
-void check_port_pkey(const struct check_context *s, const struct endport *port, uint16_t pkey,
-                     const uint8_t *at)
+static void settle_pkey(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                        const uint8_t *at, enum pkey_known known)
 {
-    enum pkey_known known = endport_has_pkey(port, pkey);
-    if (known == PKEY_NOT_KNOWN)
-        known = endport_has_pkey_by_sa(port, pkey);
     struct result r = {.rule = R_RFC4391_5_PKEY_CONFIGURED,
                        .about = entity_endport(port),
                        .value = pkey,
@@ -20,6 +17,32 @@ void check_port_pkey(const struct check_context *s, const struct endport *port, 
                        .facts = {{FACT_PKEYS, .port = port, .pkey = pkey, .pkey_known = known}}};
     r.about.other = pkey & 0x7fffu;
     settle_result(s, &r, known == PKEY_IS_THERE);
+}
+
+void check_port_pkey(const struct check_context *s, const struct endport *port, uint16_t pkey,
+                     const uint8_t *at)
+{
+    enum pkey_known known = endport_has_pkey(port, pkey);
+    if (known == PKEY_NOT_KNOWN)
+        known = endport_has_pkey_by_sa(port, pkey);
+    settle_pkey(s, port, pkey, at, known);
+}
+
+/*
+ * A port sends with the P_Keys of its table, which the SM gave it, with their membership bit. A
+ * datagram may have been on its way when the SM took one away. The SMPs of the SA's own port are
+ * not on the wire. If the SM's Set of the first block was captured, and not all others, the P_Key
+ * may be in another one.
+ */
+void check_pkey_of_sender(const struct check_context *s)
+{
+    uint16_t pkey = s->p->ib.pkey;
+    const struct endport *port = !is_partition(pkey)          ? NULL
+                                 : ib_is_multicast(&s->p->ib) ? s->e->sender
+                                                              : sending_port(s);
+    enum pkey_known known = port && port->pkeys ? endport_has_entry(port, pkey) : PKEY_IS_THERE;
+    if (known != PKEY_IS_THERE && !order_is_uncertain(&s->f->order, port->pkeys->frame))
+        settle_pkey(s, port, pkey, s->r->base + s->p->ib.bth_off + BTH_PKEY, known);
 }
 
 /*

@@ -139,19 +139,6 @@ static void note_partition(const struct check_context *s)
                     "a limited member of 0x%04x sends to a limited member", ib->pkey);
 }
 
-/*
- * A port sends with the P_Keys of its table, which the SM gave it. A datagram may have been on its
- * way when the SM took one away. The SMPs of the SA's own port are not on the wire.
- */
-static void check_pkey_of_sender(const struct check_context *s)
-{
-    uint16_t pkey = s->p->ib.pkey;
-    const struct endport *port = is_partition(pkey) ? sending_port(s) : NULL;
-    if (port && endport_has_pkey(port, pkey) == PKEY_IS_NOT_THERE &&
-        !order_is_uncertain(&s->f->order, port->pkeys->frame))
-        check_port_pkey(s, port, pkey, s->r->base + s->p->ib.bth_off + BTH_PKEY);
-}
-
 static void note_grh(const struct check_context *s)
 {
     const struct ib_packet *ib = &s->p->ib;
@@ -199,7 +186,6 @@ void check_unicast(const struct check_context *s)
     check_broadcast(s);
     check_ip_multicast(s);
     check_qpn(s);
-    check_pkey_of_sender(s);
     note_partition(s);
     suspect_link_qkey(s);
     note_grh(s);

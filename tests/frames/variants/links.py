@@ -197,6 +197,12 @@ def datagram_with_the_pkey_of_no_port(w):
     w.exchange_smp("A.again", A, ib.GET, PORT_INFO, 1, port_info(A))
 
 
+@broken("rfc4391.5.pkey-configured", "IPv4 to a group", "A.again.resp")
+def group_datagram_with_the_pkey_of_no_port(w):
+    w["A.mcast4"]["pkey"] = 0x8005
+    w.exchange_smp("A.again", A, ib.GET, PORT_INFO, 1, port_info(A))
+
+
 def lid_routed(w, after, node, attribute, modifier, data, name="by-lid"):
     """The SM sets an attribute of the port by its LID; the port responds."""
     name = f"{NAMES[node]}.{name}"
@@ -221,6 +227,22 @@ def sender_of_smp(name, node):
 @broken("rfc4391.5.pkey-configured", "removed by a LID-routed SMP", "B.sweep.resp", ("child",))
 def pkey_is_removed(w):
     lid_routed(w, "B.portinfo.resp", B, PKEY_TABLE, 0, ib.u16(0xFFFF))
+
+
+@broken("rfc4391.5.pkey-configured", "IPv4 to others by a limited member", "A.again.resp")
+def limited_member_with_the_full_pkey(w):
+    w.exchange_smp("A.again", A, ib.GET, PORT_INFO, 1, port_info(A))
+    lid_routed(w, "A.portinfo.resp", A, PKEY_TABLE, 0, ib.u16(0x7FFF))
+
+
+@conforming("a limited member joins with the full P_Key, as Linux does, and sends with its own")
+def limited_member_sends(w):
+    w.exchange_smp("A.again", A, ib.GET, PORT_INFO, 1, port_info(A))
+    lid_routed(w, "A.portinfo.resp", A, PKEY_TABLE, 0, ib.u16(0x7FFF))
+    for name in w.order:
+        p = w[name]
+        if name.startswith("A.") and p.deth and p["srcqp"] == A.qpn:
+            p["pkey"] = 0x7FFF
 
 
 def write_blocks(w, *blocks):
