@@ -228,15 +228,27 @@ def test_renewal_after_a_packet_that_was_not_captured():
     assert outcomes_of_dhcp(t.pcap()) == {HTYPE: "inconclusive"}
 
 
-def test_inform_with_the_flag_is_inconclusive():
-    def inform(t):
-        frame, m = renewal(t)
-        m.replace(MESSAGE_TYPE, ib.u8(INFORM))
-        m.replace(CLIENT_ID, DUID_LL)
-        return frame, m
+def inform(t):
+    """n1's renewal as a DHCPINFORM."""
+    frame, m = renewal(t)
+    m.replace(MESSAGE_TYPE, ib.u8(INFORM))
+    m.replace(CLIENT_ID, DUID_LL)
+    return frame, m
 
-    assert discover(None, inform, flags=BROADCAST) == {NO_FLAG: "inconclusive"}
+
+def test_inform_of_a_client_with_a_lease_has_no_flag():
+    assert discover(None, inform, flags=BROADCAST) == {NO_FLAG: "failed"}
     assert discover(None, inform, flags=0) == {}
+
+
+def test_inform_of_a_client_whose_lease_was_not_captured():
+    """It may have its address without a lease."""
+    t = fixture.tape(CONFORMANT)
+    frame, m = inform(t)
+    m.put(flags=BROADCAST)
+    t.frames = t.frames[t.frames.index(first(t, ACK)[0]) :]
+    assert frame in t.frames
+    assert outcomes_of_dhcp(t.pcap()) == {NO_FLAG: "inconclusive"}
 
 
 OTHER_MAC = ib.mac("02:00:00:00:00:01")
