@@ -164,27 +164,10 @@ static void check_broadcast(const struct check_context *s)
                      IPV4_ADDRESS_SIZE, "the broadcast-GID", "one port");
 }
 
-static bool is_multicast_ip(const struct ip *ip)
-{
-    return ip->length == IPV4_ADDRESS_SIZE ? ip->bytes[0] >> 4 == 0xe : ip->bytes[0] == 0xff;
-}
-
-/* RFC 4391 §10: an IP multicast datagram has the MLID of its group as DLID. */
-static void check_ip_multicast(const struct check_context *s)
-{
-    const struct entity qp = entity_qp(port_to_lid(s->p->src), s->p->ib.sqpn);
-    struct ip source, ip;
-    if (s->p->ib.has_lrh && encapsulation_fits(&s->p->datagram) &&
-        datagram_ips(&s->p->datagram, &source, &ip) && is_multicast_ip(&ip))
-        expect_about(s->r, R_RFC4391_10_MLID_AS_DLID, &qp, false, s->r->base + LRH_DLID, 2,
-                     "the group's MLID", "a unicast LID");
-}
-
 void check_unicast(const struct check_context *s)
 {
     check_sending_interface(s);
     check_broadcast(s);
-    check_ip_multicast(s);
     check_qpn(s);
     note_partition(s);
     suspect_link_qkey(s);

@@ -310,7 +310,7 @@ SPOILT = [
     (
         "a rule with findings that rest on nothing",
         "lib/rules/table.def",
-        "ON_ONE_FRAME | ON_MLID",
+        "ON_MLID",
         "ON_NOTHING",
         2,
         "rests on something",

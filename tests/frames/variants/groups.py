@@ -4,8 +4,8 @@
 from frames import ib
 from frames.fabric import SM
 from frames.variants import INCONCLUSIVE, SILENT, broken, conforming
-from frames.fabric import C, QKEY
-from frames.messages import udp4, udp6
+from frames.fabric import QKEY
+from frames.messages import udp4
 from frames.world import A, B, GROUP_IPV4
 
 ALL = ("default", "child", "limited")
@@ -360,13 +360,6 @@ def mapped_as_a_group(w):
 @broken("rfc4391.4.broadcast-mapping", "to one port", "C.ping")
 def broadcast_to_one(w):
     w["C.ping"].payload = bytearray(udp4(B, "255.255.255.255"))
-
-
-for _way, _datagram in (("IPv4", udp4(C, "239.1.2.3")), ("IPv6", udp6(C, "ff0e::1:2"))):
-
-    @broken("rfc4391.10.mlid-as-dlid", f"{_way} multicast to one port, a unicast LID", "C.ping")
-    def multicast_to_one(w, datagram=_datagram):
-        w["C.ping"].payload = bytearray(datagram)
 
 
 # ---- scope
