@@ -165,3 +165,12 @@ def test_log_without_a_test_is_nothing(tree):
 def test_without_a_run_there_is_nothing_to_print(tree):
     status, _, errors = run(tree)
     assert status == 2 and "nothing was measured" in errors
+
+
+def test_times_of_a_run_that_was_logged_with_its_folder(tree):
+    (tree / "log").write_text(LOG)
+    (tree / "folder").mkdir()
+    (tree / "folder/cpu.starts").write_text("starts\n0m1.0s 0m0.5s\n1m2.0s 0m0.5s\n")
+    (tree / "folder/starts").write_text("starts /usr/bin/tshark -v\nstarts /usr/bin/true\n")
+    arguments = ["--log", str(tree / "log"), "--folder", str(tree / "folder")]
+    assert rows(run(tree, *arguments)[1])["starts"] == ["64", "11", "1"]
