@@ -111,23 +111,23 @@ def test_table_at_the_bound(library, above):
 
 
 GROUP = "0x0038"  # the attribute MCMemberRecord (IBA 15.2.5.17)
-UNDONE = {  # the SA's fault: the stage without a result, the reason
+UNDONE = {  # the SA's fault: the stage without a result, the pattern of the reason
     "sa-status 0x0001": ("fabric.sm", "the SA at LID 1 is busy"),
     "sa-slow 2500": (
         "fabric.sm",
-        "the SA is slow: it answers after 2.5 s, and a query waits 1.5 s",
+        r"the SA is slow: it answers after 2\.[5-9] s, and a query waits 1\.5 s",
     ),
     "sa-slow 1600": (
         "fabric.sm",
-        "the SA is slow: it answers after 1.6 s, and a query waits 1.5 s",
+        r"the SA is slow: it answers after (1\.[6-9]|2\.\d) s, and a query waits 1\.5 s",
     ),
     "sa-slow 6000": (
         "fabric.sm",
-        "the SA is slow: it answers after 6.0 s, and a query waits 1.5 s",
+        r"the SA is slow: it answers after 6\.\d s, and a query waits 1\.5 s",
     ),
     f"sa-status 0x0700 {GROUP}": (
         "fabric.broadcast-group",
-        "the SA does not say whether P_Key 0xffff has a broadcast group: 0x0700, request denied (ERR_REQ_DENIED)",
+        "the SA does not say whether P_Key 0xffff has a broadcast group: 0x0700, request denied \\(ERR_REQ_DENIED\\)",
     ),
 }
 
@@ -141,14 +141,14 @@ def test_sa_without_a_result_is_not_judged(library, fault):
     stages = {r["id"]: r for r in report["results"] if r["level"] == "STAGE"}
     assert done.returncode == report["summary"]["exit_status"] == 2
     assert report["summary"]["verdict"] == target["verdict"] == "unjudged"
-    assert reason in target["error"]
+    assert re.search(reason, target["error"]), target["error"]
     assert stages[stage]["outcome"] == "inconclusive"
     assert target["undone"][0] == {"code": "no-result", "stage": stage}
     assert {"code": "not-run", "stage": "fabric.join"} in target["undone"]
     text = run(library, scenario(0, fault))
     assert text.returncode == 2
     assert text.stdout.splitlines()[-1] == f"fabric: NOT JUDGED: see {stage}"
-    assert " ".join(text.stdout.split()).count(reason) == 1
+    assert len(re.findall(f"(?:{reason})", " ".join(text.stdout.split()))) == 1
 
 
 REFUSED = {  # what the SA refuses: the stage that says so, its outcome, its text

@@ -117,6 +117,7 @@ def test_units(tmp_path):
     for name in ("ipoib-probe-node.service", "ipoib-probe-node.timer"):
         unit = re.sub(r"^Documentation=.*\n", "", text_of(name), flags=re.MULTILINE)
         (tmp_path / name).write_text(unit.replace("/usr/bin/ipoib-probe", "/bin/true"))
+        (tmp_path / name).chmod(0o644)  # script/coverage has a umask of 0
     done = run("systemd-analyze", "verify", *map(str, sorted(tmp_path.iterdir())))
     said = [line for line in done.stderr.splitlines() if "ipoib" in line]
     assert not said and done.returncode == 0, done.stderr

@@ -39,6 +39,7 @@ def _place_of_library(name):
 
 def own_run_and_tmp():
     """Gives this process and its children folders /run and /tmp of their own."""
+    os.umask(0o022)  # script/coverage has 0, and what others may write is refused
     if os.geteuid() != 0:
         pytest.skip("needs root: only root can load mstflint's library")
     if LIBC.unshare(CLONE_NEWNS) != 0:
