@@ -2,7 +2,7 @@
 # How tests are registered with CTest, which is the only list of them.
 #
 # Labels: quick (script/test), ci (script/test --all), release (script/test --release alone); by topic unit, tshark,
-# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.2, -4.4, -4.6. CI is to take about an hour
+# capture, probe, robust, fabric; by variant asan, tsan, wireshark-4.2, -4.4, -4.6. CI is to take about half an hour
 # on two processors: what repeats another test in a third version or a slower build is of the release.
 
 option(IPOIB_TEST_VARIANTS "register the tests of other builds and other Wireshark versions too" ON)

@@ -152,7 +152,7 @@ def test_clocked_test_that_failed_is_run_again_without_others(run_tests):
         ({"always": "exit 1"}, 2, "fabric"),
         ({"alone": SECOND_TIME}, 1, "fabric"),
         ({"unit": SECOND_TIME}, 2, "unit"),
-        ({name: SECOND_TIME for name in "abcd"}, 2, "fabric"),
+        ({name: SECOND_TIME for name in "abcdef"}, 2, "fabric"),
     ],
     ids=["fails twice", "nothing ran beside it", "has no clock", "too many"],
 )
