@@ -21,7 +21,7 @@
 #include "pcapio/translate.h"
 
 enum { SLOTS = 4096, FRAME_MAX = 65535, STEP_MS = 5, ROOM_MS = 50, END_MS = 3000 };
-enum { WAKE_SIGNAL = SIGURG }; /* ends a read; nobody sends it to this program */
+enum { WAKE_SIGNAL = SIGURG }; /* ends a read; this program has no other use for it */
 
 struct input_slot {
     uint8_t *bytes;

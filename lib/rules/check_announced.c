@@ -350,7 +350,7 @@ static const struct resolution *request_of_reply(const struct check_context *s,
  * The flags in the target's address of a reply are a copy from the request. Returns false if the
  * request has the same, or was not captured.
  */
-static bool check_copied_flags(const struct check_context *s, const struct datagram *d)
+static bool check_flags_of_request(const struct check_context *s, const struct datagram *d)
 {
     const uint8_t *tha = d->body.p + d->arp.tha;
     const struct resolution like = request_in_reply(s, d->body.p, &d->arp),
@@ -520,7 +520,7 @@ void check_arp_in_fabric(const struct check_context *s, const struct datagram *d
     if (a->op == ARP_REQUEST)
         note_query(s, v.p + a->sha);
     bool answers = !is_announcement_to_neighbour(s, v.p, a);
-    if (a->op != ARP_REPLY || !ipv4 || !check_copied_flags(s, d))
+    if (a->op != ARP_REPLY || !ipv4 || !check_flags_of_request(s, d))
         check_target_flags(s->r, d);
     if (a->op == ARP_REPLY && ipv4 && answers)
         check_reply_target(s, v.p, a);
