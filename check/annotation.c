@@ -169,13 +169,18 @@ static const char *heading(const struct finding *f)
     }
 }
 
-/* "MUST violated: rfc4391.6.reserved-zero (RFC 4391, section 6): expected 0x0000, found 0x1234 ..."
+/*
+ * "MUST violated: rfc4391.6.reserved-zero (RFC 4391, section 6): expected 0x0000, found 0x1234
+ * ..."; "MUST violated in frame 7, which this packet proves: ..."
  */
 static char *comment_of(const struct finding *f)
 {
     const char *what = heading(f);
     GString *s = g_string_new(NULL);
-    g_string_append_printf(s, "%s: %s (", what, rules[f->rule].id);
+    g_string_append(s, what);
+    if (f->frame)
+        g_string_append_printf(s, " in frame %" PRIu32 ", which this packet proves", f->frame);
+    g_string_append_printf(s, ": %s (", rules[f->rule].id);
     words_add_place(s, &rules[f->rule]);
     g_string_append(s, "): ");
     if (f->entity[0])

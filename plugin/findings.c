@@ -127,6 +127,8 @@ static char *message(packet_info *pinfo, const struct finding *f)
     wmem_strbuf_append_printf(text, "%s: %s", rule->title, f->actual);
     if (*f->expected)
         wmem_strbuf_append_printf(text, ", expected %s", f->expected);
+    if (f->frame)
+        wmem_strbuf_append_printf(text, " in frame %u", f->frame);
     if (f->other_frame)
         wmem_strbuf_append_printf(
             text, f->by_flow ? ", of a flow that is IPoIB's since frame %u" : " as in frame %u",

@@ -30,6 +30,7 @@ static const struct json_member cases[] = {{"subject", SCALAR, NULL},
                                            {"senders", SCALARS, NULL},
                                            {"other_frame", SCALAR, NULL},
                                            {"flow_frame", SCALAR, NULL},
+                                           {"proved_frame", SCALAR, NULL},
                                            {"value", SCALAR, NULL},
                                            {"cause", SCALAR, NULL},
                                            {NULL, SCALAR, NULL}};

@@ -99,6 +99,7 @@ static bool read_case(struct verdict_result *r, const json_t *given, bool probed
     c->by_flow = json_object_get(given, other_frame_key(true)) != NULL;
     c->other_frame = (uint32_t)json_integer_value(
         json_object_get(given, other_frame_key(c->by_flow)));
+    c->proved_frame = (uint32_t)json_integer_value(json_object_get(given, "proved_frame"));
     return read_cause(c, given) && read_senders(&c->senders, json_object_get(given, "senders")) &&
            (probed || read_frames(&c->frames, json_object_get(given, "frames"), c->count));
 }

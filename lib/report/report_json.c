@@ -51,6 +51,8 @@ static json_t *json_case(const struct verdict_case *c, bool probed)
         json_object_set_new(o, "value", json_integer((json_int_t)c->value));
     if (c->other_frame)
         json_object_set_new(o, other_frame_key(c->by_flow), json_integer(c->other_frame));
+    if (c->proved_frame)
+        json_object_set_new(o, "proved_frame", json_integer(c->proved_frame));
     if (probed)
         json_object_set_new(o, "evidence", json_evidence(c));
     else

@@ -87,6 +87,8 @@ static void put_case(GString *out, const struct verdict_case *c, bool probed)
     if (c->other_frame)
         g_string_append_printf(out, "      %s: %" PRIu32 "\n", other_frame_key(c->by_flow),
                                c->other_frame);
+    if (c->proved_frame)
+        g_string_append_printf(out, "      proved_frame: %" PRIu32 "\n", c->proved_frame);
     put_senders(out, &c->senders);
 }
 

@@ -90,15 +90,22 @@ const struct unseen *verdict_unseen(const struct verdict *v)
 
 /* ---- collecting */
 
-/* Frames come in order, so a frame with several equal findings is entered once. */
+/* Keeps the smallest numbers in their order, each once. Packets at fault are proved in any order.
+ */
 static void add_frame_number(struct verdict_frames *f, uint32_t frame)
 {
-    if (frame == 0 || (f->n > 0 && f->first[f->n - 1] == frame))
+    unsigned at = f->n;
+    while (at > 0 && f->first[at - 1] > frame)
+        at--;
+    if (frame == 0 || (at > 0 && f->first[at - 1] == frame))
         return;
-    if (f->n < VERDICT_FRAMES)
-        f->first[f->n++] = frame;
-    else
-        f->more = true;
+    f->more |= f->n == VERDICT_FRAMES;
+    if (at == VERDICT_FRAMES)
+        return;
+    unsigned after = MIN(f->n, VERDICT_FRAMES - 1) - at;
+    memmove(&f->first[at + 1], &f->first[at], after * sizeof f->first[0]);
+    f->first[at] = frame;
+    f->n = at + after + 1;
 }
 
 static void add_sender(struct verdict_senders *s, const struct sender *from)
@@ -172,9 +179,16 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-static void add_to_case(struct verdict_result *r, uint32_t frame, const struct finding *f,
+/* The frame of the packet at fault. proved: that of the packet that showed it. */
+static uint32_t fault_frame(uint32_t proved, const struct finding *f)
+{
+    return f->frame ? f->frame : proved;
+}
+
+static void add_to_case(struct verdict_result *r, uint32_t proved, const struct finding *f,
                         const struct verdict_evidence *e)
 {
+    uint32_t frame = fault_frame(proved, f);
     const char *given[] = {text_or_empty(f->entity), text_or_empty(f->expected),
                            text_or_empty(f->actual), text_or_empty(f->reason)};
     /* the texts of most findings are those of a case already, which saves cleaning them */
@@ -188,6 +202,8 @@ static void add_to_case(struct verdict_result *r, uint32_t frame, const struct f
     if (c->count++ == 0) {
         c->other_frame = f->other_frame;
         c->by_flow = f->by_flow;
+        bool is_proved = f->outcome != OUTCOME_SUSPECTED && f->outcome != OUTCOME_UNPROVED;
+        c->proved_frame = is_proved && frame != proved ? proved : 0;
         char room[CAUSE_TEXT];
         const char *cause = finding_cause(f, room);
         c->cause = *cause ? g_strdup(cause) : NULL;
@@ -207,7 +223,7 @@ static enum outcome outcome_of(const struct finding *f)
 }
 
 /* Enters the finding with its frame and its texts. */
-__attribute__((noinline)) static void add_result(struct verdict *v, uint32_t frame,
+__attribute__((noinline)) static void add_result(struct verdict *v, uint32_t proved,
                                                  const struct finding *f,
                                                  const struct verdict_evidence *e)
 {
@@ -216,8 +232,8 @@ __attribute__((noinline)) static void add_result(struct verdict *v, uint32_t fra
         *r = g_new0(struct verdict_result, 1);
     (*r)->outcome = (int)outcome_of(f);
     (*r)->count++;
-    add_frame_number(&(*r)->frames, frame);
-    add_to_case(*r, frame, f, e);
+    add_frame_number(&(*r)->frames, fault_frame(proved, f));
+    add_to_case(*r, proved, f, e);
 }
 
 static inline bool is_counted(const struct verdict *v, enum rule_number rule)

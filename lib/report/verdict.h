@@ -22,7 +22,7 @@ enum { VERDICT_FRAMES = 10, VERDICT_CASES = 10, VERDICT_SENDERS = 5, VERDICT_TEX
 /* Bytes of a reason, which may come from a user's list of deviations. */
 enum { VERDICT_REASON = 4096 };
 
-/* The first frames of a case or result. */
+/* The first frames of a case or result: those of the packets at fault. */
 struct verdict_frames {
     uint32_t first[VERDICT_FRAMES];
     unsigned n; /* used elements of first */
@@ -55,6 +55,7 @@ struct verdict_case {
     char *entity, *expected, *actual, *reason;
     uint32_t other_frame;          /* OUTCOME_SUSPECTED: of the first finding (struct finding) */
     bool by_flow;                  /* the same */
+    uint32_t proved_frame;         /* that proved the first finding; 0: its own frame did */
     bool has_value;                /* it is about a number */
     char *cause;                   /* finding_cause(); NULL: it has none */
     uint64_t value;                /* the observed number */

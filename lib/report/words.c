@@ -186,10 +186,14 @@ static void add_what(GString *out, const struct verdict_case *c)
         g_string_append(out, c->actual);
 }
 
-void words_add_other_frame(GString *out, const struct verdict_case *c)
+void words_add_other_frames(GString *out, const struct verdict_case *c)
 {
     if (c->other_frame)
         g_string_append_printf(out, "; %s %" PRIu32, other_frame_words(c->by_flow), c->other_frame);
+    if (c->proved_frame)
+        g_string_append_printf(
+            out, c->count > 1 ? "; proved from frame %" PRIu32 " on" : "; proved in frame %" PRIu32,
+            c->proved_frame);
 }
 
 void words_add_case(GString *out, const struct verdict_case *c, bool why)
@@ -199,7 +203,7 @@ void words_add_case(GString *out, const struct verdict_case *c, bool why)
     add_what(out, c);
     if (why && c->reason[0])
         g_string_append_printf(out, " (%s)", c->reason);
-    words_add_other_frame(out, c);
+    words_add_other_frames(out, c);
 }
 
 static bool says_the_same(const struct verdict_case *a, const struct verdict_case *b)
@@ -235,7 +239,7 @@ static void add_entities(GString *out, const struct verdict_result *r, unsigned 
         g_string_append_printf(out, "%s  %s%s", indent, c->entity,
                                c->entity[0] && c->frames.n ? ": " : "");
         words_add_frames(out, &c->frames);
-        words_add_other_frame(out, c);
+        words_add_other_frames(out, c);
         g_string_append_c(out, '\n');
     }
 }

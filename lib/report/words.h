@@ -63,8 +63,11 @@ void words_add_senders(GString *out, const struct verdict_senders *s);
 /* "ipoib-check --explain rfc4391.6.type": the command that prints the rule's page. */
 void words_add_help(GString *out, bool probed, enum rule_number rule);
 
-/* "; the other value is in frame 7", or its flow's first frame; nothing if the case has none. */
-void words_add_other_frame(GString *out, const struct verdict_case *c);
+/*
+ * "; the other value is in frame 7", or its flow's first frame; "; proved in frame 9"; nothing if
+ * the case has neither.
+ */
+void words_add_other_frames(GString *out, const struct verdict_case *c);
 
 /* "group ff12:...: expected 0x0000, found 0xbeef"; with why also " (reason)". */
 void words_add_case(GString *out, const struct verdict_case *c, bool why);

@@ -21,14 +21,18 @@ static struct entity about(const struct connection *c, uint32_t what)
     return s;
 }
 
-/* A result about what the port does, at a packet that may be another port's. */
+/*
+ * A result about what the port does, at a packet that may be another port's. frame: of the packet
+ * at fault; 0: this one.
+ */
 static void report_of_port(const struct check_context *s, const struct result *r,
-                           const struct endport *port, bool holds)
+                           const struct endport *port, uint32_t frame, bool holds)
 {
     struct reporter reporter = *s->r;
     struct check_context of = *s;
     const struct sender sender = sender_of_port(port);
     reporter.sender = &sender;
+    reporter.frame = frame;
     of.r = &reporter;
     settle_result(&of, r, holds);
 }
@@ -40,8 +44,8 @@ static void describe_before_rtu(const struct check_context *s, const struct resu
 {
     const struct connection *c = r->facts[0].connection;
     (void)s;
-    g_snprintf(expected, RESULT_TEXT, "the RTU, which follows in frame %u, before IP in frame %u",
-               c->rtu_frame, c->requester.flow.early_frame);
+    g_snprintf(expected, RESULT_TEXT, "the RTU, which follows in frame %u, before IP",
+               c->rtu_frame);
     g_strlcpy(actual, "IP of the responder before the RTU", RESULT_TEXT);
 }
 
@@ -171,7 +175,7 @@ static void check_before_rtu(const struct check_context *s, const struct connect
                              .describe = describe_before_rtu,
                              .facts = {{FACT_EARLY_DATA, .connection = c}}};
     if (c->rtu_frame && c->requester.flow.early_frame > c->rep_frame)
-        report_of_port(s, &r, c->endport[1], false);
+        report_of_port(s, &r, c->endport[1], c->requester.flow.early_frame, false);
 }
 
 /* IP data before the REP, in either direction. */
@@ -302,7 +306,7 @@ void check_teardown(const struct check_context *s, const struct connection *c)
         .expected = "a DREQ when its interface goes down",
         .actual = "the interface left the broadcast group, the connection stayed",
         .facts = {{FACT_OPEN, .connection = c}}};
-    report_of_port(s, &r, c->endport[c->requester.left ? 0 : 1], !connection_is_open(c));
+    report_of_port(s, &r, c->endport[c->requester.left ? 0 : 1], 0, !connection_is_open(c));
 }
 
 /* ---- data */

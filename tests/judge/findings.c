@@ -61,7 +61,10 @@ static void note_finding(void *user, uint32_t frame, const struct finding *f)
     printf("%u\t%s\t%s\t", frame, rules[f->rule].id, words[f->outcome]);
     if (places)
         printf("%u\t%u\t", f->offset, f->length);
-    printf("%s|%s|%s\n", f->expected, f->actual, f->entity);
+    printf("%s", f->expected);
+    if (f->frame && f->outcome == OUTCOME_FAIL)
+        printf(" in frame %u", f->frame);
+    printf("|%s|%s\n", f->actual, f->entity);
 }
 
 static void print_tally(void)

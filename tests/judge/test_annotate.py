@@ -53,8 +53,9 @@ def test_findings_are_frame_comments(name, tmp_path):
     assert done.returncode == report["summary"]["exit_status"] and not done.err
     wanted = {}
     for r in report["results"]:
-        for frame in r["frames"] if r["outcome"] in SHOWN else []:
-            wanted.setdefault(frame, set()).add(r["id"])
+        for case in r["cases"] if r["outcome"] in SHOWN else []:
+            for frame in [case["proved_frame"]] if "proved_frame" in case else case["frames"]:
+                wanted.setdefault(frame, set()).add(r["id"])
     shown = tshark(tmp_path / "out.pcapng", "frame.number", "frame.comment")
     for number, comment in shown:
         missing = [i for i in wanted.get(int(number), ()) if i not in comment]

@@ -9,6 +9,8 @@ import pytest
 
 from frames import ib
 from frames.build import A, B, Tape, erf_pcap, nd6
+from frames.missed import qpn_claims
+from frames.variants import forms
 from support.check import CONNECTED, ENCAP, RESERVED, SERVICE_ID, VIOLATED, expect, run
 from support.paths import testdata
 
@@ -57,6 +59,48 @@ def test_junit_has_the_command_in_the_message():
 
 def test_tap_has_the_command_in_the_details():
     assert f'  help: "{HELP}"' in run("--format", "tap", ENCAP).stdout.decode().splitlines()
+
+
+# ---- the packet at fault, and the one that proves it
+
+
+@pytest.fixture(name="claimed")
+def fixture_claimed(tmp_path):
+    """A capture whose REQ has a QPN that no interface has, which only the SA's next packet proves;
+    and the numbers of the two frames."""
+    w = qpn_claims.names_other("REQ")
+    data, names = forms.infiniband(w)
+    path = tmp_path / "claimed.pcap"
+    path.write_bytes(data)
+    frame, _, rule = qpn_claims.MESSAGES["REQ"]
+    return str(path), rule, names.index(frame) + 1, names.index(qpn_claims.PROOF) + 1
+
+
+def test_frames_are_those_at_fault_and_the_proof_is_apart(claimed, tmp_path):
+    capture, rule, fault, proved = claimed
+    result = results(capture)[rule, "fail"]
+    [case] = result["cases"]
+    assert result["frames"] == case["frames"] == [fault]
+    assert case["proved_frame"] == proved and "frame" not in case["expected"]
+    text = expect(VIOLATED, capture)
+    assert re.search(rf": frame {fault}; proved in frame {proved}\n", text)
+    tap = run("--format", "tap", capture).stdout.decode()
+    assert f"      frames: [{fault}]\n      proved_frame: {proved}\n" in tap
+    message = f"; proved in frame {proved}; frame {fault}; sent by "
+    assert message in run("--format", "junit", capture).stdout.decode()
+    report = tmp_path / "report.json"
+    report.write_bytes(run("--format", "json", capture).stdout)
+    assert results("--merge", str(report))[rule, "fail"]["cases"] == [case]
+
+
+def test_comment_of_the_proof_names_the_frame_at_fault(claimed, tmp_path):
+    capture, rule, fault, proved = claimed
+    out = tmp_path / "out.pcapng"
+    run("--annotate", str(out), capture)
+    comment = (
+        f"MUST violated in frame {fault}, which this packet proves: {rule} (RFC 4755, section "
+    )
+    assert comment.encode() in out.read_bytes()
 
 
 # ---- inconclusive rules

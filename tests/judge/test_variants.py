@@ -46,11 +46,10 @@ def begins_late(w, at):
 
 
 def frames_of(result):
-    """The frames of its findings, and those that the findings name: a later frame may complete the
-    proof."""
-    named = [re.search(r" in frame (\d+)$", case["expected"]) for case in result["cases"]]
-    own = [f for case in result["cases"] for f in case["frames"]]
-    return set(result["frames"] + own + [int(n.group(1)) for n in named if n])
+    """The frames of the packets at fault, and those that proved it."""
+    at_fault = [f for case in result["cases"] for f in case["frames"]]
+    proved = [case["proved_frame"] for case in result["cases"] if "proved_frame" in case]
+    return set(result["frames"] + at_fault + proved)
 
 
 @functools.lru_cache(None)

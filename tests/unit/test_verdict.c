@@ -241,6 +241,43 @@ static void frames_are_the_first_and_each_once(void **state)
     verdict_free(v);
 }
 
+/* The packet in `fault` is at fault, as the packet in `proved` shows. */
+static void add_proved(struct verdict *v, uint32_t fault, uint32_t proved)
+{
+    struct finding f = {.rule = MUST_RULE,
+                        .outcome = OUTCOME_FAIL,
+                        .expected = "",
+                        .actual = "x",
+                        .entity = "",
+                        .reason = "",
+                        .frame = fault};
+    verdict_add(v, proved, &f);
+}
+
+static void frames_at_fault_are_in_order_whatever_proved_them(void **state)
+{
+    static const uint32_t given[] = {20, 7, 13, 7, 20, 2};
+    struct verdict *v = with_ipoib();
+    (void)state;
+    for (uint32_t i = 0; i < G_N_ELEMENTS(given); i++)
+        add_proved(v, given[i], 30 + i);
+    const struct verdict_result *r = verdict_result(v, MUST_RULE, OUTCOME_FAIL);
+    assert_int_equal(r->frames.n, 4);
+    assert_int_equal(r->frames.first[0], 2);
+    assert_int_equal(r->frames.first[1], 7);
+    assert_int_equal(r->frames.first[2], 13);
+    assert_int_equal(r->frames.first[3], 20);
+    assert_int_equal(r->cases[0].proved_frame, 30);
+    for (uint32_t i = 0; i < VERDICT_FRAMES; i++)
+        add_proved(v, 50 + i, 60 + i);
+    assert_true(r->frames.more);
+    add_proved(v, 1, 90);
+    assert_int_equal(r->frames.n, VERDICT_FRAMES);
+    assert_int_equal(r->frames.first[0], 1);
+    assert_int_equal(r->frames.first[VERDICT_FRAMES - 1], 54);
+    verdict_free(v);
+}
+
 static void cases_are_distinct_and_bounded(void **state)
 {
     struct verdict *v = with_ipoib();
@@ -385,6 +422,7 @@ int main(void)
         cmocka_unit_test(deviations_do_not_violate),
         cmocka_unit_test(may_rules_and_notes_never_count),
         cmocka_unit_test(frames_are_the_first_and_each_once),
+        cmocka_unit_test(frames_at_fault_are_in_order_whatever_proved_them),
         cmocka_unit_test(cases_are_distinct_and_bounded),
         cmocka_unit_test(a_long_text_is_one_case),
         cmocka_unit_test(selection_keeps_others_out),

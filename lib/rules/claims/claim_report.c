@@ -49,7 +49,7 @@ static struct reporter reporter_of(const struct check_context *s, const struct c
 {
     struct reporter r = *s->r;
     r.sender = &f->sender;
-    r.frame = f->frame;
+    r.frame = f->fault_frame;
     r.value = f->has_number ? &f->value : NULL;
     r.name = f->name;
     return r;
@@ -71,9 +71,7 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
 
 static void report_proved(const struct reporter *r, const struct claim *f)
 {
-    char expected[sizeof f->expected + 24];
-    snprintf(expected, sizeof expected, "%s in frame %u", f->expected, f->frame);
-    report_fail_about(r, f->rule, &f->about, NULL, 0, expected, f->actual);
+    report_fail_about(r, f->rule, &f->about, NULL, 0, f->expected, f->actual);
 }
 
 bool claim_report_proved(const struct check_context *s, const struct claim *f, bool held)

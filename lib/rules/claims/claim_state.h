@@ -33,6 +33,7 @@ struct claim {
     bool has_number;  /* value is the observed number */
     const char *name; /* struct finding */
     uint32_t frame;
+    uint32_t fault_frame; /* of the packet at fault: its own, or an earlier one */
     int64_t ns;
     uint32_t proved_frame; /* it is held since this frame; 0: it is not */
     int64_t proved_ns;

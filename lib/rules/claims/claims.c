@@ -127,6 +127,7 @@ static struct claim claim_of(const struct check_context *s, const struct result 
                           .has_number = s->r->value != NULL,
                           .name = s->r->name,
                           .frame = p->at.frame,
+                          .fault_frame = s->r->frame ? s->r->frame : p->at.frame,
                           .ns = p->at.ns,
                           .sender = s->r->sender ? *s->r->sender : sender_of(s->f, p),
                           .to = p->dst,
