@@ -192,9 +192,10 @@ class Peer:
 
 
 def large_pipe():
-    """Both ends. Its default size would be full before the report of several hosts ends."""
+    """Both ends. Its default size would be full before the report of several hosts ends. All pipes
+    of an ordinary user have 64 MiB (pipe-user-pages-soft), and 32 programs run at a time."""
     read, write = os.pipe()
-    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 20)
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 1 << 18)
     return read, write
 
 
