@@ -20,20 +20,14 @@ static const struct json_member evidence[] = {{"check", SCALAR, NULL},
                                               {"received", SCALAR, NULL},
                                               {NULL, SCALAR, NULL}};
 
-static const struct json_member cases[] = {{"subject", SCALAR, NULL},
-                                           {"expected", SCALAR, NULL},
-                                           {"actual", SCALAR, NULL},
-                                           {"reason", SCALAR, NULL},
-                                           {"count", SCALAR, NULL},
-                                           {"frames", SCALARS, NULL},
-                                           {"evidence", OBJECT, evidence},
-                                           {"senders", SCALARS, NULL},
-                                           {"other_frame", SCALAR, NULL},
-                                           {"flow_frame", SCALAR, NULL},
-                                           {"proved_frame", SCALAR, NULL},
-                                           {"value", SCALAR, NULL},
-                                           {"cause", SCALAR, NULL},
-                                           {NULL, SCALAR, NULL}};
+static const struct json_member cases[] = {
+    {"subject", SCALAR, NULL},      {"expected", SCALAR, NULL},
+    {"actual", SCALAR, NULL},       {"reason", SCALAR, NULL},
+    {"count", SCALAR, NULL},        {"frames", SCALARS, NULL},
+    {"evidence", OBJECT, evidence}, {"senders", SCALARS, NULL},
+    {"other_frame", SCALAR, NULL},  {"flow_frame", SCALAR, NULL},
+    {"proved_frame", SCALAR, NULL}, {"value", SCALAR, NULL},
+    {"cause", SCALAR, NULL},        {NULL, SCALAR, NULL}};
 
 static const struct json_member results[] = {{"capture", SCALAR, NULL},
                                              {"target", SCALAR, NULL},
