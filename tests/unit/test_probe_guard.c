@@ -5,6 +5,7 @@
  */
 #include "group_sa.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -41,6 +42,13 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
     if (a->status == 0)
         g_byte_array_append(a->records, record, sizeof record);
     return SA_OK;
+}
+
+/* The guard's end: by way of exit(), so that script/coverage counts its lines. */
+_Noreturn void __wrap__exit(int status); /* NOLINT(bugprone-reserved-identifier) */
+_Noreturn void __wrap__exit(int status)  /* NOLINT(bugprone-reserved-identifier) */
+{
+    exit(status);
 }
 
 /* ---- a probe is killed after it joined the broadcast group */
@@ -81,11 +89,43 @@ static void interface_keeps_its_group(void **state)
     assert_int_equal(group_sa->deletes, 1);
 }
 
+/* The notifications of a probe that joins both groups of fake0, and one at a port that is gone. */
+static void only_what_was_not_left_is_left(void **state)
+{
+    static const struct {
+        bool joined_now;
+        uint16_t pkey;
+        const char *device;
+    } all[] = {{true, 0xffff, "fake0"},  {true, 0x8001, "fake0"}, {true, 0x8001, "fake0"},
+               {false, 0xffff, "fake0"}, {true, 0x8002, "gone0"}, {false, 0x8003, "fake0"}};
+    struct guard guard;
+    (void)state;
+    memset(group_sa, 0, sizeof *group_sa);
+    assert_true(guard_start(&guard));
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        struct guard_message w = {
+            .joined_now = all[i].joined_now, .joined = {.added = JOIN_FULL}, .port = 1};
+        g_strlcpy(w.device, all[i].device, sizeof w.device);
+        message_broadcast_mgid(w.joined.mgid, 2, all[i].pkey);
+        group_sa_add(w.joined.mgid, JOIN_FULL);
+        assert_int_equal(send(guard.fd, &w, sizeof w, 0), sizeof w);
+    }
+    guard_end(&guard);
+    guard_end(&guard); /* nothing is left to end */
+    assert_int_equal(group_sa->deletes, 1);
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        uint8_t mgid[16];
+        message_broadcast_mgid(mgid, 2, all[i].pkey);
+        assert_int_equal(group_sa_find(mgid)->held, all[i].pkey == 0x8001 ? 0 : JOIN_FULL);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_without_an_interface_are_left),
         cmocka_unit_test(interface_keeps_its_group),
+        cmocka_unit_test(only_what_was_not_left_is_left),
     };
     group_sa = mmap(NULL, sizeof *group_sa, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
                     0);
