@@ -8,6 +8,12 @@
 #include "probe/link/transport.h"
 #include "wire/put.h"
 
+bool cm_can_ask(const struct target *t)
+{
+    struct transport *transport = t->link->transport;
+    return transport_can(transport, HAS_CONNECTIONS) && transport->ops->can_connect(transport);
+}
+
 bool cm_answers(struct target *t, const uint8_t *lladdr, int ms)
 {
     struct transport *transport = t->link->transport;
@@ -16,7 +22,7 @@ bool cm_answers(struct target *t, const uint8_t *lladdr, int ms)
                                 .private_size = 8};
     struct cm_connection *c = NULL;
     bool unused;
-    if (!transport_can(transport, HAS_CONNECTIONS) || !transport->ops->can_connect(transport))
+    if (!cm_can_ask(t))
         return false;
     memcpy(q.gid, lladdr + LLADDR_GID, 16);
     q.service_id |= lladdr_read(lladdr).qpn;

@@ -11,5 +11,7 @@
  * are not possible here.
  */
 bool cm_answers(struct target *t, const uint8_t *lladdr, int ms);
+/* Are connections possible here, so that a manager that does not answer is silent? */
+bool cm_can_ask(const struct target *t);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/exchange/cm_answers.h"
 #include "probe/exchange/path_errors.h"
 #include "probe/exchange/records.h"
 #include "probe/exchange/switches.h"
@@ -327,9 +328,11 @@ static bool is_group_silent(struct diagnosis *d)
 bool why_queue_silent(struct diagnosis *d)
 {
     questions_ask(d);
+    if (is_without_address(d)) /* whether its connection manager can be asked or not */
+        return true;
     if (!d->by_cm)
         return false;
-    if (is_without_address(d) || is_group_silent(d))
+    if (is_group_silent(d))
         return true;
     char *queue = g_strdup_printf("queue pair 0x%06x", lladdr_read(d->at.lladdr).qpn);
     bool holds = diagnosis_holds(
@@ -379,13 +382,14 @@ bool why_nothing_back(struct diagnosis *d)
            diagnosis_holds(
                d,
                g_strdup_printf(
-                   "the SA says %s (LID %u) can be reached%s, but neither its interface "
-                   "nor its connection manager answers: one direction is lost, or the "
+                   "the SA says %s (LID %u) can be reached%s, but %s: one direction is lost, or the "
                    "host hangs",
                    d->gid, d->at.lid,
                    d->has_agent && d->agent.state == PORT_ACTIVE
                        ? ", its adapter says that its port is Active"
-                       : ""),
+                       : "",
+                   cm_can_ask(d->t) ? "neither its interface nor its connection manager answers"
+                                    : "its interface does not answer"),
                g_strdup_printf("ibtracert -C %s -P %u %u %u; perfquery -C %s -P %u %u %u",
                                f->device, f->port, f->lid, d->at.lid, f->device, f->port, d->at.lid,
                                path_place_of(d->t, d->at.lid).port));

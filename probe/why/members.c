@@ -126,7 +126,7 @@ static bool manager_answers(struct diagnosis *d, const uint8_t *guid)
 static bool are_managers_silent(struct diagnosis *d, const struct port_names *p)
 {
     enum { MANAGERS = 2 };
-    bool answers = !transport_can(d->t->link->transport, HAS_CONNECTIONS);
+    bool answers = false;
     for (unsigned i = 0; i < MANAGERS && !answers && !target_ended(d->t); i++)
         answers = manager_answers(d, p->guid[i]);
     return !answers;
@@ -170,6 +170,9 @@ static void ping_nameless(struct diagnosis *d, struct subnet_ports *p)
             last = i;
         } else if (sent[i])
             look_for_owner(d, p, i);
+    r->managers_asked = cm_can_ask(d->t);
+    if (!r->managers_asked)
+        return;
     if (r->asked > 1 && r->silent == r->asked)
         r->managers_silent = are_managers_silent(d, &p->nameless);
     else if (r->asked > 1 && r->silent == 1)

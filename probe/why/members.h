@@ -18,6 +18,7 @@ struct port_names {
 struct port_replies {
     unsigned asked, silent;
     uint16_t silent_lid;  /* of one that does not */
+    bool managers_asked;  /* the next two are valid: connections are possible here */
     bool managers_silent; /* none replies, and no connection manager of two of them does */
     bool manager_answers; /* that of the only one that does not reply */
 };

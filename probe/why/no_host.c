@@ -127,8 +127,9 @@ bool why_members_silent(struct diagnosis *d)
                                "addresses, which do not answer this host's ping either%s: the "
                                "packets of %s port %u, or those to it, are lost",
                                p->nameless.lids->str,
-                               r.managers_silent ? ", nor do their connection managers"
-                                                 : ", though their connection managers answer",
+                               !r.managers_asked   ? ""
+                               : r.managers_silent ? ", nor do their connection managers"
+                                                   : ", though their connection managers answer",
                                f->device, f->port),
                g_strdup_printf("perfquery -C %s -P %u; iblinkinfo -C %s -P %u; nft list ruleset",
                                f->device, f->port, f->device, f->port));

@@ -179,8 +179,8 @@ static void a_silence_has_its_cause(void **state)
                 OUTCOME_FAIL, "12 requests, 4 answered; ",
                 "no longer replies: no packet comes back from the peer's port: the SA says "
                 "fe80::2:c903:0:1895 (LID 7) can be reached, its adapter says that its port is "
-                "Active, but neither its interface nor its connection manager answers: one "
-                "direction is lost, or the host hangs");
+                "Active, but its interface does not answer: one direction is lost, or the host "
+                "hangs"); /* connections are not possible here, so no manager was asked */
 }
 
 /* ---- the interval */
