@@ -116,8 +116,7 @@ struct host_route __wrap_host_route_get(bool ipv6, const uint8_t *ip, const char
 {
     (void)ipv6;
     (void)ip;
-    (void)interface;
-    return host.route;
+    return *interface && host.route_through.kind ? host.route_through : host.route;
 }
 
 /* ---- networks */

@@ -19,12 +19,12 @@
 enum { HOST_LISTED = 6 };
 
 struct played_host {
-    const char *interface;   /* on the probe's port and partition; NULL: none */
-    bool down;               /* that one */
-    const char *parent;      /* of that one */
-    const char *has_address; /* the interface that has every address; NULL: none */
-    const char *is_slave;    /* of a bond: this interface */
-    struct host_route route;
+    const char *interface;                  /* on the probe's port and partition; NULL: none */
+    bool down;                              /* that one */
+    const char *parent;                     /* of that one */
+    const char *has_address;                /* the interface that has every address; NULL: none */
+    const char *is_slave;                   /* of a bond: this interface */
+    struct host_route route, route_through; /* route_through: with the interface named, if known */
     struct host_neighbour neighbours[HOST_LISTED];
     unsigned n_neighbours;
     bool no_table; /* the kernel does not list the neighbours */
