@@ -274,6 +274,15 @@ static void neighbours_have_both_addresses(void **state)
     assert_int_equal(n->lladdr[LLADDR_SIZE - 1], 2);
     g_array_unref(found);
     assert_null(hostneigh_read("eth0"));
+    struct host_neighbour one;
+    assert_false(hostneigh_find("eth0", false, (const uint8_t[]){10, 0, 0, 5}, &one));
+    for (uint8_t last = 1; last <= 2; last++) {
+        dump = g_byte_array_new();
+        put_neighbour(IB0, NUD_PERMANENT, 1, LLADDR_SIZE);
+        assert_int_equal(hostneigh_find("ib0", false, (const uint8_t[]){10, 0, 0, last}, &one),
+                         last == 1);
+        assert_true(one.permanent);
+    }
 }
 
 /* As Linux's ipoib_fs.c writes it; the first path has no answer of the SA yet. */
