@@ -58,6 +58,16 @@ char *__wrap_host_interface(const struct probe_link *l)
     return g_strdup(host.down ? NULL : host.interface);
 }
 
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l);
+GPtrArray *__wrap_host_interfaces(const struct probe_link *l)
+{
+    GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
+    if (host.interface && !host.down)
+        g_ptr_array_add(all, g_strdup(host.interface));
+    (void)l;
+    return all;
+}
+
 char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
 char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey)
 {

@@ -114,9 +114,17 @@ static bool is_about_others(const struct sa_query *q)
 static enum transport_result query(struct transport *t, const struct sa_query *q, int ms,
                                    struct sa_response *a)
 {
+    if (run.sa_refuses && run.sa_refuses(q)) {
+        sa_answer_head(q, 0x0200, a); /* ERR_REQ_INVALID (IBA 15.2.1.3) */
+        return TRANSPORT_OK;
+    }
     enum transport_result result = ask_fake(t, q, ms, a);
     if (result == TRANSPORT_OK && run.n_ports && is_about_others(q))
         answer(q, a);
+    if (q->method == SA_SET && q->mask & MCM_HAS_MTU && a->records->len) {
+        a->records->data[MCM_MTU] = q->record[MCM_MTU]; /* as the group was made */
+        a->records->data[MCM_RATE] = q->record[MCM_RATE];
+    }
     return result;
 }
 

@@ -43,6 +43,7 @@ struct why_run {
     unsigned n_ports;
     bool cm, cm_answers; /* connections are possible; each manager answers */
     unsigned cm_asked;
+    bool (*sa_refuses)(const struct sa_query *q); /* status 0x0200; NULL: nothing */
 };
 
 extern struct why_run run;
