@@ -11,7 +11,6 @@ import json
 import os
 import pty
 import re
-import resource
 import select
 import shutil
 import signal
@@ -39,6 +38,7 @@ from support.check import (
 )
 from support.check import expect, load, run, schema_errors
 from support.paths import SRC, testdata
+from support.room import at_most
 
 WHOLE = capfile.read(ENCAP)
 
@@ -887,7 +887,7 @@ def test_output_without_room_leaves_no_file(tmp_path, work):
         place / "report",
         *work,
         restore_signals=False,  # SIGXFSZ stays ignored
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
+        preexec_fn=at_most(100, signal.SIG_IGN),
     )
     assert small.returncode == UNJUDGED and "File too large" in small.err, small.err
     assert os.listdir(place) == []

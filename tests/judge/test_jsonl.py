@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from support import check
+from support import check, room
 from support.check import CHECK, CONNECTED, ENCAP, OK, UNJUDGED, VIOLATED, expect
 from support.paths import testdata
 
@@ -78,7 +78,7 @@ def test_file_is_written_whole_or_not_at_all(tmp_path):
     first = path.read_text()
     lines_of(first)
     done = subprocess.run(
-        ["prlimit", "--fsize=1000", CHECK, "--format", "jsonl", "-o", str(path), CONNECTED],
+        [*room.command(1000), CHECK, "--format", "jsonl", "-o", str(path), CONNECTED],
         capture_output=True,
         text=True,
         check=False,

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from support import room
 from support.played_probe import IPV4, PROBE, need_to_play, played
 
 JSONL = ["-d", "ib9", "--timeout", "200", "--format", "jsonl"]
@@ -162,7 +163,7 @@ def test_full_disk_keeps_the_old_file(tmp_path):
     """The lines follow on standard output."""
     path = tmp_path / "report.jsonl"
     path.write_text("old\n")
-    limit = ("prlimit", "--fsize=1000")
+    limit = room.command(1000)
     done = played({}, "sh", "-c", '"$@" -o "$0" 10.0.0.2', str(path), *limit, PROBE, *JSONL)
     got = json.loads(done.stdout)
     assert got["status"] == 2 and "report" in got["err"]

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from support import room
 from support.needs import needs
 from support.played_probe import IPV4, PROBE, need_to_play, played
 
@@ -174,7 +175,7 @@ def test_full_disk_keeps_the_old_metrics(tmp_path, words):
     """They follow on standard output then."""
     path = tmp_path / "peer.prom"
     path.write_text("old\n")
-    status, out, err = run({}, "-o", str(path), *words, before=("prlimit", "--fsize=1000"))
+    status, out, err = run({}, "-o", str(path), *words, before=room.command(1000))
     assert status == 2 and path.read_text() == "old\n" and "peer.prom" in err
     assert samples_of(out) and os.listdir(tmp_path) == ["peer.prom"]
 

@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from support import room
 from support.paths import BIN
 from support.played_probe import PROBE, need_to_play, played
 from support.scrape import sample, scraped
@@ -539,7 +540,7 @@ def test_full_disk_keeps_the_old_metrics(node, tmp_path):
     """The line is on standard output then; the exit status is 2."""
     path = tmp_path / "ipoib.prom"
     path.write_text("old\n")
-    limit = ("prlimit", "--fsize=1000")
+    limit = room.command(1000)
     node.run("--format", "prometheus", "-o", str(path), before=limit)
     assert (node.status, node.out, path.read_text()) == (2, OK, "old\n")
     assert "ipoib.prom" in node.err
@@ -550,7 +551,7 @@ def test_full_disk_of_the_state(node):
     """It is said, and the old state stays."""
     node.run(sysfs=counter(3))
     before = state_of(node)
-    node.run(sysfs=counter(5), before=("prlimit", "--fsize=20"))
+    node.run(sysfs=counter(5), before=room.command(20))
     assert "the state for the next run cannot be written" in node.err and state_of(node) == before
     assert node.out.startswith("degraded: ") and os.listdir(node.state) == ["node"]
 

@@ -7,7 +7,6 @@ those of the file, read by tests/support/capfile.py."""
 import contextlib
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import pytest
 from support import capfile, paths, wait
 from support.check import ENCAP
 from support.needs import needs
+from support.room import at_most
 
 CHECK, CAPTURE, PROBE = (
     os.path.join(paths.BIN, name) for name in ("ipoib-check", "ipoib-capture", "ipoib-probe")
@@ -170,16 +170,6 @@ def test_signal_while_convert_opens_its_output(folder, number):
 
 
 # ---- files that cannot grow
-
-
-def at_most(size):
-    """RLIMIT_FSIZE. Python ignores SIGXFSZ; the programs get the default."""
-
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
 
 
 @pytest.mark.parametrize(
