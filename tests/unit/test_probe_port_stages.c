@@ -211,6 +211,87 @@ static void a_membership_that_was_lost(void **state)
     }
 }
 
+/* ---- the link that other targets need */
+
+static enum transport_result cannot(struct transport *t, const uint8_t *mgid, uint16_t mlid)
+{
+    (void)mgid;
+    (void)mlid;
+    g_strlcpy(t->error, "cannot attach", sizeof t->error);
+    return TRANSPORT_ERROR;
+}
+
+static enum transport_result cannot_open(struct transport *t, unsigned pkey_index, uint32_t qkey)
+{
+    (void)pkey_index;
+    (void)qkey;
+    g_strlcpy(t->error, "no memory", sizeof t->error);
+    return TRANSPORT_ERROR;
+}
+
+static void check_link(const char *text)
+{
+    GError *error = NULL;
+    assert_false(link_open(run.t, &error));
+    if (!strstr(error->message, text))
+        fail_msg("\"%s\"; expected \"%s\"", error->message, text);
+    g_error_free(error);
+    run.fake.sa_silent = false;
+    end();
+}
+
+static bool is_silent_to_joins(const struct sa_query *q)
+{
+    run.fake.sa_silent = is_join(q);
+    return false;
+}
+
+/* The group has 2048 bytes and 10 Gb/s. */
+static void a_link_that_cannot_be_joined(void **state)
+{
+    static const struct {
+        uint8_t mtu;
+        uint32_t rate;
+        const char *text;
+    } all[] = {
+        {3, 25,
+         "request invalid (ERR_REQ_INVALID); the group's MTU and rate are above this port's"},
+        {3, 100, "(ERR_REQ_INVALID); the group's MTU is above this port's"},
+        {4, 25, "(ERR_REQ_INVALID); the group's rate is above this port's"},
+        {4, 100, "the SA refuses to join this port to the broadcast group: status 0x0200"},
+    };
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++) {
+        begin();
+        run.t->link->opened = run.fake.member = false;
+        run.sa_refuses = is_join;
+        run.fake.base.facts.mtu = all[i].mtu;
+        run.fake.base.facts.rate_100mbps = all[i].rate;
+        check_link(all[i].text);
+    }
+    begin();
+    run.t->link->opened = run.fake.member = false;
+    run.sa_refuses = is_silent_to_joins;
+    check_link("cannot join the broadcast group: the SA did not answer");
+}
+
+static void a_link_that_cannot_be_opened(void **state)
+{
+    (void)state;
+    begin();
+    run.t->link->opened = false;
+    run.fake.base.facts.state = PORT_ARMED;
+    check_link("fake0 port 1 is not active: see 'ipoib-probe fabric'");
+    begin();
+    run.t->link->opened = false;
+    run.ops.open_qp = cannot_open;
+    check_link("no memory");
+    begin();
+    run.t->link->opened = false;
+    run.ops.attach = cannot;
+    check_link("cannot attach");
+}
+
 /* ---- packets to groups */
 
 /* The hosts that have replied to ARP: ports of these GUIDs. */
@@ -339,6 +420,8 @@ int main(void)
         cmocka_unit_test(the_groups_mtu_and_rate),
         cmocka_unit_test(the_cause_of_a_refused_join),
         cmocka_unit_test(a_membership_that_was_lost),
+        cmocka_unit_test(a_link_that_cannot_be_joined),
+        cmocka_unit_test(a_link_that_cannot_be_opened),
         cmocka_unit_test(packets_to_groups),
         cmocka_unit_test(what_the_switch_forwards),
         cmocka_unit_test(a_subnet_that_has_its_results),

@@ -39,6 +39,13 @@ static struct {
 
 static volatile int stop;
 
+/* What a subnet management agent was asked through; errors that the port has counted. */
+static struct {
+    char device[64];
+    unsigned port;
+} asked;
+static uint16_t qkey_violations;
+
 /* ---- libibverbs */
 
 static int play_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -148,6 +155,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
     p->lid = 3;
     p->sm_lid = 1;
     p->pkey_tbl_len = 2;
+    p->qkey_viol_cntr = qkey_violations;
     p->link_layer = ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
     return 0;
 }
@@ -245,23 +253,23 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
 enum agent_answer smp_ask(const char *device, unsigned port, struct smp_request *q, int ms,
                           const volatile int *stopped)
 {
-    (void)device;
-    (void)port;
+    g_strlcpy(asked.device, device, sizeof asked.device);
+    asked.port = port;
     (void)q;
     (void)ms;
     (void)stopped;
-    return AGENT_NOT_ASKED;
+    return AGENT_ANSWERS;
 }
 
 enum agent_answer agent_ask(const char *device, unsigned port, struct agent_request *q, int ms,
                             const volatile int *stopped)
 {
-    (void)device;
-    (void)port;
+    g_strlcpy(asked.device, device, sizeof asked.device);
+    asked.port = port;
     (void)q;
     (void)ms;
     (void)stopped;
-    return AGENT_NOT_ASKED;
+    return AGENT_ANSWERS;
 }
 
 enum sa_outcome umad_sa_watch(struct umad_sa *sa)
@@ -489,6 +497,33 @@ static void the_sa_is_asked_until_a_signal_comes(void **state)
     assert_int_equal(t->ops->next_notice(t, 10, notice), TRANSPORT_ERROR);
 }
 
+static void agents_are_asked_through_this_port(void **state)
+{
+    struct smp_request smp = {.lid = 7};
+    struct agent_request agent = {.lid = 7};
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        memset(&asked, 0, sizeof asked);
+        assert_int_equal(i ? t->ops->ask_smp(t, &smp, 10) : t->ops->ask_agent(t, &agent, 10),
+                         AGENT_ANSWERS);
+        assert_string_equal(asked.device, "play0");
+        assert_int_equal(asked.port, IB_PORT);
+    }
+}
+
+/* The probe compares it with what the port had counted when it was opened. */
+static void a_port_that_is_read_again(void **state)
+{
+    struct port_facts now;
+    (void)state;
+    qkey_violations = 5;
+    assert_true(t->ops->read_port(t, &now));
+    qkey_violations = 0;
+    assert_int_equal(now.qkey_violations, 5);
+    assert_int_equal(now.lid, 3);
+    assert_int_equal(t->facts.qkey_violations, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -502,6 +537,8 @@ int main(void)
         TEST(what_comes_shows_its_sender),
         TEST(an_event_ends_the_wait),
         TEST(the_sa_is_asked_until_a_signal_comes),
+        TEST(agents_are_asked_through_this_port),
+        TEST(a_port_that_is_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
