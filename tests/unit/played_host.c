@@ -182,10 +182,12 @@ bool __wrap_hostneigh_find(const char *interface, bool ipv6, const uint8_t *ip,
 bool __wrap_hostneigh_find(const char *interface, bool ipv6, const uint8_t *ip,
                            struct host_neighbour *out)
 {
-    (void)interface;
-    (void)ipv6;
-    (void)ip;
-    (void)out;
+    for (unsigned i = 0;
+         host.interface && strcmp(interface, host.interface) == 0 && i < host.n_neighbours; i++) {
+        *out = host.neighbours[i];
+        if ((bool)out->ipv6 == ipv6 && memcmp(out->ip, ip, ipv6 ? 16 : 4) == 0)
+            return true;
+    }
     return false;
 }
 
