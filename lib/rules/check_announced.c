@@ -62,7 +62,7 @@ static void fail_gid(const struct check_context *s, const uint8_t *p, enum rule_
                          ? frame_of_another_gid(s, p + LLADDR_GID)
                          : 0;
     if (other)
-        suspect_result(s, &r, other);
+        suspect_result(s, &r, other, false);
 }
 
 /*

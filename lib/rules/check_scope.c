@@ -11,7 +11,7 @@ static void suspect_scope(const struct check_context *s, struct result r)
     if (!before || before == (r.value & 0x0f))
         return;
     r.wanted = (r.value & 0xf0) | before;
-    suspect_result(s, &r, s->e->sender_qp.group_frame);
+    suspect_result(s, &r, s->e->sender_qp.group_frame, false);
 }
 
 /* broadcast: the group of the port's link; NULL: it is not known. */

@@ -31,12 +31,13 @@ static struct certainty mtu_by_sa(const struct check_context *s, const struct fa
 
 /*
  * The SM may set a port's MTU (IBA 14.2.5.6) or P_Key table (14.2.5.7) while the port is up. If
- * both the SMP and its response are lost, only the PSN of the port's next response shows it.
+ * both the SMP and its response are lost, only the PSN of the port's next response shows it. The
+ * PortInfo that brings the port up has the MTU.
  */
 struct certainty certainty_port_mtu(const struct check_context *s, const struct fact *f)
 {
     if (f->port->neighbor_mtu)
-        return certain_at(FACT_AT_SMP, f->port);
+        return captured_in(f->port->initialised_frame, certain_at(FACT_AT_SMP, f->port));
     return f->port->said && f->port->said->port_frame
                ? mtu_by_sa(s, f)
                : uncertain("the port's PortInfo was not captured");
@@ -69,7 +70,7 @@ struct certainty certainty_pkeys(const struct check_context *s, const struct fac
                                      "after the SA's record of it"));
     if (!requests_are_complete(f->port))
         return uncertain(why_not_complete(f->port));
-    return certain_at(FACT_AT_SMP, f->port);
+    return captured_in(f->port->pkeys->frame, certain_at(FACT_AT_SMP, f->port));
 }
 
 /*

@@ -119,7 +119,9 @@ struct certainty certainty_no_membership(const struct check_context *s, const st
         return captured_refusal(s, f->member, uncertain(refused_before));
     const struct sa_sequence *q = subnet_sa_sequence(s->f->subnet, s->p->at.interface);
     bool shows_responses = !q || !q->has_interface;
-    return no_request_of(s, f->port, shows_responses ? f->port->new_frame : f->member->frame);
+    return captured_refusal(
+        s, f->member,
+        no_request_of(s, f->port, shows_responses ? f->port->new_frame : f->member->frame));
 }
 
 /*
@@ -150,8 +152,10 @@ struct certainty certainty_no_join(const struct check_context *s, const struct f
         return uncertain("the SMPs that gave the port its first LID were not captured");
     if (m && !m->queried && !m->refused)
         return uncertain(why_no_member(m));
-    return no_request_since(s, f->port,
-                            f->since_start ? f->port->new_frame : f->port->initialised_frame);
+    return captured_refusal(
+        s, m,
+        no_request_since(s, f->port,
+                         f->since_start ? f->port->new_frame : f->port->initialised_frame));
 }
 
 /*
@@ -204,7 +208,7 @@ struct certainty certainty_subscriptions(const struct check_context *s, const st
     if ((f->port->subscribed | f->port->subscribing | f->port->subscribed_before) == both)
         return uncertain("it subscribed before the SM brought it up again: the SA may have kept "
                          "the subscription");
-    return no_request_since(s, f->port, f->port->initialised_frame);
+    return captured_end(s, f->port, no_request_since(s, f->port, f->port->initialised_frame));
 }
 
 /* ---- parameters of the broadcast group */
@@ -250,16 +254,33 @@ static const char *why_older_parameters(const struct check_context *s,
                : NULL;
 }
 
+/* The frame of the only record that the SA sent of the group, as often as it did; 0: it changed. */
+static uint32_t steady_record(const struct group *g)
+{
+    return g->state == GROUP_PRESENT && !g->changed_frame ? g->record_frame : 0;
+}
+
+/*
+ * A datagram to another group than the broadcast group is compared with the records and datagrams
+ * of all groups, if it was sent after the record (rules/suspicions/group_traffic.h).
+ */
+static bool is_compared_with_traffic(const struct check_context *s, const struct group *g)
+{
+    return !group_is_broadcast(g) && !order_is_uncertain(&s->f->order, g->record_frame);
+}
+
 struct certainty certainty_parameters(const struct check_context *s, const struct fact *f)
 {
     const char *why = why_older_parameters(s, f->group);
+    bool is_compared = why && is_compared_with_traffic(s, f->group);
+    uint32_t record = is_compared ? 0 : steady_record(f->group);
     if (why)
-        return uncertain(why);
+        return captured_in(record, uncertain(why));
     if (s->f->records_are_current)
         return certain();
-    if (is_sa(s))
-        return (struct certainty){.when = FACT_AT_MEMBER, .group = f->group};
-    return certain_at(FACT_AT_REQUEST, sending_port(s));
+    return captured_in(record, is_sa(s)
+                                   ? (struct certainty){.when = FACT_AT_MEMBER, .group = f->group}
+                                   : certain_at(FACT_AT_REQUEST, sending_port(s)));
 }
 
 /*
@@ -273,12 +294,6 @@ static bool has_no_record(const struct check_context *s, const struct group *g)
     bool complete = since && q && !q->has_interface && sa_sequence_is_shown(q) &&
                     sa_sequence_is_whole_since(q, since);
     return complete || (q && sa_sequence_is_whole(q));
-}
-
-/* The frame of the only record that the SA sent of the group, as often as it did; 0: it changed. */
-static uint32_t steady_record(const struct group *g)
-{
-    return g->state == GROUP_PRESENT && !g->changed_frame ? g->record_frame : 0;
 }
 
 /*

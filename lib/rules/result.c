@@ -45,10 +45,10 @@ static struct certainty least_certain(const struct check_context *s, const struc
         return uncertain(misplaced);
     for (unsigned i = 0; i < RESULT_FACTS && r->facts[i].kind != FACT_NONE; i++) {
         struct certainty certainty = fact_certainty(s, &r->facts[i]);
+        if (i > 0) /* only the first fact may be the other value of a suspicion */
+            certainty.captured_in = 0;
         if (certainty.when < least.when)
             least = certainty;
-        if (i > 0) /* only the first fact may be the other value of a suspicion */
-            least.captured_in = 0;
         if (least.when == FACT_UNCERTAIN)
             break;
     }
@@ -64,18 +64,6 @@ static void fail_now(const struct check_context *s, const struct result *r, cons
         report_fail_about(s->r, r->rule, &r->about, r->at.p, r->at.n, expected, actual);
 }
 
-/*
- * Does the packet contradict a value in a captured packet, the link's parameters? Then it may
- * violate the rule although the fact is uncertain. The other facts are absences, which prove
- * nothing in a capture that lacks packets, or values that may not be known. A group's MLID is not
- * one of these values: an SM that starts again gives another one, and members use the previous one
- * until they hear of it.
- */
-static bool contradicts_value(const struct check_context *s, const struct result *r)
-{
-    return r->facts[0].kind == FACT_PARAMETERS && !why_misplaced(s);
-}
-
 /* Writes the texts and reports. */
 static void report_violation(const struct check_context *s, const struct result *r,
                              struct certainty certainty)
@@ -85,9 +73,7 @@ static void report_violation(const struct check_context *s, const struct result 
         r->describe(s, r, expected, actual);
     const char *wanted = r->describe ? expected : r->expected,
                *seen = r->describe ? actual : r->actual;
-    if (certainty.when == FACT_UNCERTAIN)
-        report_unproved(s->r, r->rule, &r->about, wanted, seen, certainty.missing);
-    else if (certainty.when == FACT_IS_CERTAIN)
+    if (certainty.when == FACT_IS_CERTAIN)
         fail_now(s, r, wanted, seen);
     else
         claims_add(s, r, &certainty, wanted, seen);
@@ -110,13 +96,12 @@ bool report_result(const struct check_context *s, const struct result *r)
     struct certainty certainty = least_certain(s, r);
     if (certainty.when == FACT_UNCERTAIN) {
         report_inconclusive(s->r, r->rule, r->unknown_at, certainty.missing);
-        if (contradicts_value(s, r))
-            report_number(s, r, certainty);
         if (certainty.captured_in)
-            suspect_result(s, r, certainty.captured_in);
+            suspect_result(s, r, certainty.captured_in, false);
         return false;
     }
-    suspicions_drop(s, r->rule, &r->about);
+    if (certainty.when == FACT_IS_CERTAIN)
+        suspicions_drop(s, r->rule, &r->about);
     bool once = certainty.when == FACT_IS_CERTAIN && r->often == REPORT_ONCE;
     if (!once || is_new(s->r, r->rule, &r->about, result_value(r)))
         report_number(s, r, certainty);

@@ -70,7 +70,7 @@ struct result {
 
 /*
  * Reports a failure if all facts are certain. If one is uncertain, the result is inconclusive, with
- * the missing evidence of the first such fact; and unproved if the packet contradicts a captured
+ * the missing evidence of the first such fact; and suspected if the packet contradicts a captured
  * value. If later packets show whether a fact is certain, the failure is a claim
  * (rules/claims/claim.h). Returns false for an inconclusive result.
  */

@@ -13,8 +13,8 @@ from frames import fabric, ib
 from frames.events import copy_last, number
 from frames.fabric import CREATED as CREATED_TRAP, DELETED as DELETED_TRAP, FULL, SEND_ONLY
 from frames.ib import encap
-from frames.messages import NOBODY, igmp_report, mld_report, udp6
-from frames.subnet import Host
+from frames.messages import NOBODY, igmp_report, mld_report, udp4, udp6
+from frames.subnet import FromStart, Host
 from frames.suspected import GROUP, late, send
 from support import check
 
@@ -1075,3 +1075,93 @@ def test_the_sa_has_the_link_of_that_scope(tmp_path):
     s.arp_request(a, b.ip)
     s.join(a, other)
     assert SCOPE not in [one[0] for one in suspected(s, tmp_path)]
+
+
+# ---- the parameters of the link, and results that wait for a proof
+
+QKEY_RULE, MTU_RULE = "rfc4391.9.1.2.qkey-from-join", "rfc4391.7.link-mtu"
+PARAMETERS = "unless the SA gave the sender other parameters in a response that was not captured"
+OTHER_QKEY = 0x80000B1C
+CONTRADICTIONS = {
+    QKEY_RULE: lambda s, a, b: s.ping(a, b, qkey=OTHER_QKEY),
+    MTU_RULE: lambda s, a, b: s.ud(a, b, udp4(a, b.ip, bytes(2048))),
+}
+
+
+def with_record():
+    """a joined before the capture, c joins: the record of the broadcast group is in frame 2."""
+    s, a, b, c = late()
+    s.join(c, s.broadcast())
+    s.wait(1)
+    return s, a, b, c
+
+
+@pytest.mark.parametrize("rule", CONTRADICTIONS)
+def test_a_datagram_contradicts_the_record_of_its_link(rule, tmp_path):
+    s, a, b, _ = with_record()
+    CONTRADICTIONS[rule](s, a, b)
+    found = suspected(s, tmp_path)
+    assert (rule, 3, 2, PARAMETERS) in [(*one[:3], one[5]) for one in found]
+
+
+@pytest.mark.parametrize("rule", CONTRADICTIONS)
+def test_the_sa_gives_other_parameters_later(rule, tmp_path):
+    """Were they the group's before, too?"""
+    s, a, b, c = with_record()
+    CONTRADICTIONS[rule](s, a, b)
+    s.wait(1)
+    s.join(c, s.broadcast(), qkey=OTHER_QKEY)
+    assert suspected(s, tmp_path) == []
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["the same record again", "no record since"])
+def test_the_subnet_manager_started_before_the_datagram(same, tmp_path):
+    s, a, b, c = with_record()
+    s.node_info(a)
+    s.port_info(a, reregister=True)
+    s.wait(1)
+    s.ping(a, b, qkey=OTHER_QKEY)
+    s.wait(1)
+    if same:
+        s.join(c, s.broadcast())
+    assert (QKEY_RULE in [one[0] for one in suspected(s, tmp_path)]) == same
+
+
+@BOTH
+@pytest.mark.parametrize("then", ["it ends", "a proof", "a join"])
+def test_the_capture_ends_after_a_datagram_to_a_group_that_was_left(of, then, tmp_path):
+    """Only the port's next request shows whether a join was lost."""
+    s, a, b = left(of)
+    response = number(s)
+    frame = of.send(s, a)
+    if then == "a proof":
+        s.wait(1)
+        s.path(a, b)
+    elif then == "a join":
+        s.join(a, of.mgid(s))
+    texts = ("a member of the group", "it left the group", AGAIN)
+    found = [(JOINED, frame, response, *texts)] if then == "it ends" else []
+    assert suspected(s, tmp_path) == found
+
+
+def test_the_capture_ends_after_two_such_datagrams(tmp_path):
+    """The second one does not replace the suspicion."""
+    s, a, b = left(Of4)
+    frame = send(s, a)
+    send(s, a)
+    assert [one[:2] for one in suspected(s, tmp_path)] == [(JOINED, frame)]
+
+
+def test_a_port_sends_on_a_link_whose_join_the_sa_refused(tmp_path):
+    """Its whole start was captured; the capture ends."""
+    s = FromStart()
+    a = Host(1)
+    s.node_info(a)
+    s.port_info(a, state=ib.INIT)
+    s.port_info(a)
+    s.wait(1)
+    s.join(a, s.broadcast(), status=NO_RESOURCES)
+    refusal = number(s)
+    s.wait(1)
+    s.arp_request(a, "10.0.0.2")
+    assert (MEMBER, number(s), refusal) in [one[:3] for one in suspected(s, tmp_path)]

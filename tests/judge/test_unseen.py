@@ -954,9 +954,12 @@ def test_plugin_says_it(tmp_path):
 # ---- a failure without a proof
 
 
-def ends_at_violation():
-    """A datagram that is longer than the link's MTU; its sender's next SA request is missing."""
-    v = next(v for v in variants.VARIANTS if (v.rule, v.way) == (LINK_MTU, "IPv4 unicast"))
+BEFORE_IP = "rfc4755.2.3.connection-before-ip"
+
+
+def ends_at_violation(rule=BEFORE_IP, way="RC, without a set-up"):
+    """IP on a queue pair without a connection; the sender's next SA request is missing."""
+    v = next(v for v in variants.VARIANTS if (v.rule, v.way) == (rule, way))
     w = v.world()
     n = 1 + w.order.index(v.at)
     return n, w.records()[:n], w.records()
@@ -971,25 +974,37 @@ def test_violation_that_waits_for_its_proof_is_no_pass(tmp_path):
     n, records, _ = ends_at_violation()
     path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     document, status = report(path)
-    found = result_of(document, LINK_MTU, "unproved")
+    found = result_of(document, BEFORE_IP, "unproved")
     assert status == check.OK and found["frames"] == [n] and not found["violation"]
     assert found["reason"].startswith("waits for the next ")
     assert found["reason"].endswith(": the capture ends before it")
     lines = text_of(path)
     assert "NO VIOLATION PROVED" in lines[-1]
     at = lines.index("Violated, but not proved")
-    assert lines[at + 1].startswith(f"  {LINK_MTU} ")
+    assert lines[at + 1].startswith(f"  {BEFORE_IP} ")
     assert any(f"frame {n}" in line for line in lines[at:])
     assert any(line.strip().startswith("not proved: waits for ") for line in lines[at:])
-    required = check.run("--require", LINK_MTU, path)
+    required = check.run("--require", BEFORE_IP, path)
     assert required.returncode == check.UNJUDGED
+
+
+def test_captured_value_makes_it_suspected(tmp_path):
+    """A datagram longer than the link's MTU contradicts the SA's record, which was captured."""
+    n, records, _ = ends_at_violation(LINK_MTU, "IPv4 unicast")
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document, status = report(path)
+    found = result_of(document, LINK_MTU, "suspected")
+    assert status == check.OK and found["frames"] == [n]
+    assert found["cases"][0]["other_frame"] < n and found["reason"].startswith("unless the SA ")
+    assert not result_of(document, LINK_MTU, "unproved")
+    assert check.run("--fail-on", "suspected", path).returncode == check.VIOLATED
 
 
 def test_proof_makes_it_a_violation(tmp_path):
     _, _, records = ends_at_violation()
     path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     document, status = report(path)
-    assert status == check.VIOLATED and not result_of(document, LINK_MTU, "unproved")
+    assert status == check.VIOLATED and not result_of(document, BEFORE_IP, "unproved")
 
 
 def test_baseline_and_merge_keep_an_unproved_failure(tmp_path):
@@ -1006,5 +1021,5 @@ def test_plugin_counts_an_unproved_failure(tmp_path):
     _, records, _ = ends_at_violation()
     path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
     document = json.loads(tshark("-q", "-z", "ipoib,conformance,json", "-r", path).stdout)
-    assert result_of(document, LINK_MTU, "unproved")
+    assert result_of(document, BEFORE_IP, "unproved")
     assert document["summary"]["no_violation_proved"] == 1

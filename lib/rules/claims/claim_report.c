@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "rules/claims/claim_state.h"
+#include "rules/suspicions/suspicions.h"
 
 enum { PORT_TEXT = INET6_ADDRSTRLEN + 32 };
 
@@ -62,9 +63,12 @@ void claim_report_undecided(const struct check_context *s, struct claim *f, cons
     r.interface = f->port->interface;
     put_awaited(s, f, awaited, sizeof awaited);
     snprintf(why, sizeof why, "waits for %s: %s", awaited, ending);
+    bool was_reported = is_reported(&r, f->rule, &f->about, f->value);
+    if (was_reported || lacks_gsi(s, f))
+        suspicions_drop(s, f->rule, &f->about);
     if (lacks_gsi(s, f))
         report_inconclusive(&r, f->rule, NULL, "the capture has no packet of QP1 (SA, CM)");
-    else if (!f->is_unproved && !is_reported(&r, f->rule, &f->about, f->value))
+    else if (!f->is_unproved && !f->is_suspected && !was_reported)
         report_unproved(&r, f->rule, &f->about, f->expected, f->actual, why);
     f->is_unproved = true;
 }

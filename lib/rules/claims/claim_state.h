@@ -23,6 +23,7 @@ struct claim {
     bool sa_is_complete;       /* no packet of the SA's GSI is missing */
     bool lacks_copy;           /* a copy of its packet must come too */
     bool is_unproved;          /* reported as OUTCOME_UNPROVED */
+    bool is_suspected;         /* a suspicion of it waits for the end of the capture */
     bool is_late;              /* its packet was captured again, later than two may be swapped */
     struct resolution request; /* FACT_AT_DATAGRAM: a datagram of this requester decides it */
     const struct group *group_of_member; /* FACT_AT_MEMBER: the port shows its parameters */
@@ -84,7 +85,7 @@ bool claim_is_explained(const struct check_context *s, const struct claim *f);
 /* Does the current request or SMP explain it, if it was sent before the claim's packet? */
 bool claim_is_explained_by_request(const struct check_context *s, const struct claim *f);
 
-/* Reports a claim that nothing has decided, once. ending: why. */
+/* Reports a claim that nothing has decided, once, unless a suspicion of it waits. ending: why. */
 void claim_report_undecided(const struct check_context *s, struct claim *f, const char *ending);
 /* Returns false if it was reported before. held: it may be withdrawn. */
 bool claim_report_proved(const struct check_context *s, const struct claim *f, bool held);

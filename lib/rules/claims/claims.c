@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "rules/claims/claim_state.h"
+#include "rules/suspicions/results.h"
 
 struct claims *claims_new(struct undone *undone)
 {
@@ -149,13 +150,16 @@ void claims_add(const struct check_context *s, const struct result *r, const str
     struct claim f = claim_of(s, r, when);
     report_inconclusive(s->r, f.rule, NULL, doubts[f.when]);
     if (f.when == FACT_AT_MEMBER && !member_is_followed(s, &f)) {
-        report_unproved(s->r, f.rule, &f.about, expected, actual, OTHER_PARAMETERS);
+        if (!when->captured_in || !suspect_result(s, r, when->captured_in, false))
+            report_unproved(s->r, f.rule, &f.about, expected, actual, OTHER_PARAMETERS);
         return;
     }
     if (f.when == FACT_AT_DATAGRAM)
         f.request = *r->facts[0].request;
     g_strlcpy(f.expected, expected, sizeof f.expected);
     g_strlcpy(f.actual, actual, sizeof f.actual);
-    if (!packet_is_corrupt(s->p) && !is_waiting(s->claims, &f))
-        add_claim(s, &f);
+    if (packet_is_corrupt(s->p) || is_waiting(s->claims, &f))
+        return;
+    f.is_suspected = when->captured_in && suspect_result(s, r, when->captured_in, true);
+    add_claim(s, &f);
 }

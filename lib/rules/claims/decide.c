@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/copies.h"
 #include "rules/claims/claim_state.h"
+#include "rules/suspicions/suspicions.h"
 #include "wire/arp.h"
 #include "wire/encap.h"
 #include "wire/nanoseconds.h"
@@ -72,6 +73,8 @@ static bool prove_claim(const struct check_context *s, struct claim *f)
 static void end_claim(const struct check_context *s, struct claim *f, enum settled decision)
 {
     const char *why = why_unproved(s, f, decision);
+    if (decision != UNPROVED)
+        suspicions_drop(s, f->rule, &f->about);
     if (decision != EXPLAINED && why)
         claim_report_undecided(s, f, why);
     else if (decision != EXPLAINED && !prove_claim(s, f))

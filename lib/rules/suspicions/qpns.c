@@ -82,23 +82,23 @@ static void of_port(const struct endport *port, uint16_t pkey, struct suspicion 
     memcpy(new->about, port->gid, GID_SIZE);
 }
 
-static void raise_suspicion(const struct check_context *s, struct suspicion *new)
+static bool raise_suspicion(const struct check_context *s, struct suspicion *new)
 {
     if (s->p->ib.sgid)
         memcpy(new->sgid, s->p->ib.sgid, GID_SIZE);
-    if (new->expected &&new->expected != new->found)
-        suspicions_raise(s, new, NULL);
+    return new->expected &&new->expected != new->found &&suspicions_raise(s, new, NULL);
 }
 
-void suspect_qpn(const struct check_context *s, const struct result *r)
+bool suspect_qpn(const struct check_context *s, const struct result *r, bool is_claim)
 {
     const struct fact *f = &r->facts[0];
     bool is_datagram = f->kind == FACT_NEIGHBOUR;
     bool known = has_address(s, f), is_service = r->rule == R_RFC4755_3_5_SERVICE_ID;
     if (!s->suspicions || packet_is_corrupt(s->p) || (!known && !is_service))
-        return;
+        return false;
     struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_QPN, (uint32_t)r->value);
     new.is_confirmed = known; /* else the REP may */
+    new.is_early = is_claim;
     if (is_datagram) {
         of_neighbour(s, f->neighbour, &new);
     } else {
@@ -106,7 +106,7 @@ void suspect_qpn(const struct check_context *s, const struct result *r)
         new.is_resolved = count_resolved(s, f) > 0;
         new.connection = f->connection->number;
     }
-    raise_suspicion(s, &new);
+    return raise_suspicion(s, &new);
 }
 
 bool suspect_target(const struct check_context *s, const uint8_t *lladdr)

@@ -6,14 +6,18 @@
 
 #include "rules/suspicions/suspicions.h"
 
-/* The value of the result's first fact was captured in frame `other`. */
-void suspect_result(const struct check_context *s, const struct result *r, uint32_t other);
+/*
+ * The value of the result's first fact was captured in frame `other`. is_claim: the result is a
+ * claim. Returns true if the suspicion waits for the end of the capture.
+ */
+bool suspect_result(const struct check_context *s, const struct result *r, uint32_t other,
+                    bool is_claim);
 
 /*
  * The QPN r->value of the current packet contradicts the announced one, which is the result's first
  * fact: FACT_NEIGHBOUR or FACT_UD_QPNS.
  */
-void suspect_qpn(const struct check_context *s, const struct result *r);
+bool suspect_qpn(const struct check_context *s, const struct result *r, bool is_claim);
 
 /*
  * An ARP reply has this link-layer address of its target, whose request was not captured. The QPN

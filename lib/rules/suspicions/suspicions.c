@@ -17,8 +17,10 @@ enum { SUSPICIONS_MAX = 256 };
 /* The kinds of fact that a suspicion may rest on. Of the QPNs, `words` has them. */
 #define OTHER_MTU                                                                                  \
     "unless a restart of the port, or an SMP, changed the MTU of its link in a missing packet"
-#define GAVE_BACK                                                                                  \
-    "unless the SM took the P_Key from the port and gave it back in SMPs that were not captured"
+#define GAVE_PKEY "unless the SM gave the port the P_Key in SMPs that were not captured"
+
+#define OTHER_PARAMETERS                                                                           \
+    "unless the SA gave the sender other parameters in a response that was not captured"
 
 #define QPN_AGAIN                                                                                  \
     "unless the address had its previous QPN again, by an announcement that was not captured"
@@ -32,11 +34,12 @@ static const char *const unless_fact[FACT_KINDS] = {
     [FACT_NO_BROADCAST] = CREATED,
     [FACT_REQUEST] = "unless the reply answers another request, which was not captured",
     [FACT_CREATED_WITH] = OTHERS,
+    [FACT_PARAMETERS] = OTHER_PARAMETERS,
     [FACT_NO_OTHER_LINK] = MOVED,
     [FACT_SUBSCRIPTIONS] = "unless the port has another subscription, which was not captured",
     [FACT_GIDS] = HAS_GID,
     [FACT_PORT_MTU] = OTHER_MTU,
-    [FACT_PKEYS] = GAVE_BACK,
+    [FACT_PKEYS] = GAVE_PKEY,
     [FACT_CROSSING] = "unless the responder had another reason, of which a packet was not captured",
     [FACT_NEW_ADDRESS] = QPN_AGAIN,
 };
@@ -192,24 +195,28 @@ static bool report_one(const struct check_context *s, const struct suspicion *on
     return report_suspected(s->r, &about, &f);
 }
 
-void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r)
+bool suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r)
 {
     struct suspicions *all = s->suspicions;
     const struct finding unwritten = finding_of(new, false);
-    bool is_early = new->which == SUSPECTED_QPN && !new->is_confirmed;
-    if (is_waiting(all, new) || !report_counts(s->r, &unwritten))
-        return;
+    bool is_early = new->is_early || (new->which == SUSPECTED_QPN && !new->is_confirmed);
+    if (is_waiting(all, new))
+        return true;
+    if (!report_counts(s->r, &unwritten))
+        return false;
     write_texts(s, r, new);
     if (!is_early && !report_one(s, new, false))
-        return;
+        return false;
     if (!all->all)
         all->all = g_new0(struct suspicion, SUSPICIONS_MAX);
     if (all->n < SUSPICIONS_MAX) {
         all->all[all->n++] = *new;
         all->waiting[new->which]++;
-    } else if (!is_early) {
-        report_one(s, new, true);
+        return true;
     }
+    if (!is_early)
+        report_one(s, new, true);
+    return false;
 }
 
 void suspicions_answered(struct suspicions *all, const struct connection *c, const struct cm *cm)
@@ -402,14 +409,15 @@ static bool has_gid(const struct check_context *s, const struct suspicion *one)
     return port && endport_has_lid(port, one->sender.lid);
 }
 
-/* Does the port have the MTU or the P_Key, as SMPs or the SA's last records say? */
+/* Does the port have the MTU or the P_Key, as SMPs since or the SA's last records say? */
 static bool port_has(const struct check_context *s, const struct suspicion *one)
 {
     const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
     if (!port || one->fact == FACT_PORT_MTU)
         return !port || endport_link_mtu(port) >= one->found;
     uint16_t pkey = (uint16_t)one->found;
-    return endport_has_pkey(port, pkey) == PKEY_IS_THERE ||
+    bool is_later = port->pkeys && port->pkeys->frame > one->other_frame;
+    return (is_later && endport_has_pkey(port, pkey) == PKEY_IS_THERE) ||
            endport_has_pkey_by_sa(port, pkey) == PKEY_IS_THERE;
 }
 
@@ -422,6 +430,15 @@ static bool has_qpn_again(const struct check_context *s, const struct suspicion 
     const struct qp *qp = port ? qp_of_port(s, port, found) : NULL;
     return !port || endport_ud_qpn(port, one->pkey, &frame) == found ||
            (qp && qp->sequence.last_frame > one->other_frame);
+}
+
+/* Had the group other parameters since, or may it have had? */
+static bool has_other_parameters(const struct check_context *s, const struct suspicion *one)
+{
+    const struct group *g = groups_find(s->f->groups, one->interface, one->group);
+    bool deleted = g && g->deleted_frame > one->other_frame && g->deleted_frame < one->frame;
+    return !g || deleted || g->changed_frame > one->other_frame ||
+           g->record_frame < one->record_since;
 }
 
 /* Has the port of the fact subscribed since? */
@@ -447,6 +464,8 @@ static bool is_result_explained(const struct check_context *s, const struct susp
         return port_has(s, one);
     case FACT_NEW_ADDRESS:
         return has_qpn_again(s, one);
+    case FACT_PARAMETERS:
+        return has_other_parameters(s, one);
     case FACT_SUBSCRIPTIONS:
         return has_subscribed(s, one);
     case FACT_CREATED_WITH:

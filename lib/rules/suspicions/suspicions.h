@@ -59,6 +59,16 @@ struct suspicion {
      * QPN, which the port itself announced to the sender, and for a result
      */
     bool is_confirmed;
+    /*
+     * it is not reported in its frame: a later packet may prove the result, or must show that the
+     * other value is still the same
+     */
+    bool is_early;
+    /*
+     * FACT_PARAMETERS: the subnet manager started in this frame, so the group's record must have
+     * come again since; 0: it need not
+     */
+    uint32_t record_since;
     bool is_resolved; /* QPN: the sender has resolved an IP address with the expected one */
     bool of_record;   /* the other packet is the SA's record of the group */
     bool is_reported;
@@ -93,9 +103,9 @@ struct suspicion suspicion_of(const struct check_context *s, enum rule_number ru
 /*
  * Reports the suspicion of the current packet, unless it was reported before or is a known
  * deviation. If too many wait, it is reported as one that stands. r: has
- * the texts; NULL: of a datagram.
+ * the texts; NULL: of a datagram. Returns true if it waits for the end of the capture.
  */
-void suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
+bool suspicions_raise(const struct check_context *s, struct suspicion *new, const struct result *r);
 
 /*
  * The responder answers the REQ. A REP with its UD QPN confirms that the REQ has another one. A REJ
@@ -113,7 +123,7 @@ void suspicions_answered(struct suspicions *all, const struct connection *c, con
 bool suspicions_see(struct suspicions *all, const struct traffic_key *key, const uint8_t *source,
                     enum traffic_value which, uint32_t value);
 
-/* The rule has a finding, or a claim, about this entity: its suspicions are not reported again. */
+/* The rule has a finding about this entity, or a claim of it is decided: they do not wait. */
 void suspicions_drop(const struct check_context *s, enum rule_number rule,
                      const struct entity *about);
 
