@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/address.h"
 
+#include "model/lifecycle.h"
 #include "model/observation.h"
 #include "wire/ip.h"
 #include "wire/nd.h"
@@ -62,6 +63,15 @@ bool datagram_ips(const struct datagram *d, struct ip *source, struct ip *destin
     return true;
 }
 
+static void learn_own_qpn(const struct observation *o, struct endport *port, uint32_t qpn)
+{
+    const struct packet *p = o->p;
+    bool is_known = endport_announced(port, p->ib.pkey, qpn) == ANNOUNCED;
+    endport_announces(port, p->ib.pkey, qpn, p->at.frame);
+    if (!is_known && endport_has_one_interface(port, p->ib.pkey))
+        connections_interface_replaced(port, p->ib.pkey, qpn, &o->f->facts.order.clocks);
+}
+
 /*
  * Learn the sender's own link-layer address, and its IP address (NULL: none). Returns the entry of
  * another port that owned the IP address before; NULL: none.
@@ -76,7 +86,7 @@ static const struct neighbour *learn_announced(const struct observation *o, cons
         struct endport *port = endports_get_by_gid(o->f->endports, p->at.interface,
                                                    lladdr + LLADDR_GID, true);
         if (port)
-            endport_announces(port, p->ib.pkey, be24(lladdr + LLADDR_QPN), p->at.frame);
+            learn_own_qpn(o, port, be24(lladdr + LLADDR_QPN));
     }
     if (!ip || ip_is_unspecified(ip))
         return NULL;

@@ -75,6 +75,7 @@ struct connection_side {
     bool known : 1, has_private : 1; /* known: its REQ or REP was seen */
     bool is_requester : 1;           /* this side is the requester */
     bool left : 1;                   /* its interface left the broadcast group */
+    bool returned : 1;               /* and asked to join it again at once */
     bool refused : 1;                /* the requester: it responded to the REP with a REJ */
     /* the requester: data of both sides before the first ACK or NAK (unseen_packet.c) */
     uint8_t unacknowledged : 3;

@@ -70,7 +70,8 @@ struct member {
     int64_t reported_ns;
     /*
      * the port reported in this frame that it listens no more, which is the time in reported_ns; 0:
-     * it listens, or nothing is known
+     * it listens, or nothing is known. Of the broadcast group: last frame in which it asked to
+     * leave
      */
     uint32_t stopped_frame;
 };

@@ -168,6 +168,11 @@ static void decide(struct connection *c, lifecycle_observer *observer, void *use
     observer(user, c);
 }
 
+static struct connection_side *side_of(struct connection *c, const struct endport *port)
+{
+    return c->endport[0] == port ? &c->requester : &c->responder;
+}
+
 void connections_interface_down(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks, lifecycle_observer *observer,
                                 void *user)
@@ -176,7 +181,7 @@ void connections_interface_down(const struct endport *port, uint16_t pkey,
     for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port)) {
         if (!same_partition(c->pkey, pkey) || !c->rep_frame || c->torn_down)
             continue;
-        (c->endport[0] == port ? &c->requester : &c->responder)->left = true;
+        side_of(c, port)->left = true;
         set_connection_time(c, clocks);
         if (!connection_is_open(c))
             decide(c, observer, user);
@@ -193,9 +198,29 @@ void connections_interface_asks(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks)
 {
     struct connection *c = port->connections;
-    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
-        if (same_partition(c->pkey, pkey) && !teardown_is_over(c, clocks))
-            (c->endport[0] == port ? &c->requester : &c->responder)->left = false;
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port)) {
+        struct connection_side *side = side_of(c, port);
+        if (!same_partition(c->pkey, pkey) || !side->left || teardown_is_over(c, clocks))
+            continue;
+        side->left = false;
+        side->returned = true;
+    }
+}
+
+void connections_interface_replaced(const struct endport *port, uint16_t pkey, uint32_t qpn,
+                                    const struct clocks *clocks)
+{
+    struct connection *c = port->connections;
+    for (unsigned i = 0; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port)) {
+        struct connection_side *side = side_of(c, port);
+        if (!same_partition(c->pkey, pkey) || !side->returned || !connection_is_open(c) ||
+            !side->has_private || side->ud_qpn == qpn ||
+            endport_announced(port, pkey, side->ud_qpn) != ANNOUNCED)
+            continue;
+        side->left = true;
+        side->returned = false;
+        set_connection_time(c, clocks);
+    }
 }
 
 void connection_ended(struct connection *c, const struct clocks *clocks)

@@ -32,6 +32,13 @@ void connections_interface_asks(const struct endport *port, uint16_t pkey,
                                 const struct clocks *clocks);
 
 /*
+ * The port's only interface on this partition announced a QPN for the first time: the one that left
+ * and joined again with another QPN was torn down, and its connections should be too.
+ */
+void connections_interface_replaced(const struct endport *port, uint16_t pkey, uint32_t qpn,
+                                    const struct clocks *clocks);
+
+/*
  * The port's GSI sent a packet. It shows whether the connections of an interface that left some
  * time ago were ended, because each DREQ gets a response.
  */

@@ -179,6 +179,13 @@ static bool begins_membership(const struct member *m, uint8_t join_state)
     return !join_state || !m->join_state || loses_full || may_have_ended;
 }
 
+static void forget_report(struct member *m)
+{
+    m->reported_ns = 0;
+    if (!group_is_broadcast(m->group))
+        m->stopped_frame = 0;
+}
+
 /* The request of a response that was captured twice may be forgotten by then. */
 static uint32_t join_mask(const struct member *m, const struct subnet_event *e, uint8_t join_state)
 {
@@ -216,7 +223,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
     if (!refused) {
         m->unanswered = false;
         if (begins_membership(m, join_state))
-            m->reported_ns = m->stopped_frame = 0;
+            forget_report(m);
         if (join_state)
             m->join_mask = join_mask(m, e, join_state);
         count_member(group_to_write(e), m, join_state, d->frame);
@@ -227,7 +234,7 @@ static void set_member(const struct delivery *d, struct subnet_event *e, uint64_
         m->mlid = e->group->mlid;
     }
     if (refused)
-        m->reported_ns = m->stopped_frame = 0;
+        forget_report(m);
     m->refused = refused;
     m->pending = is_outdated(m, tid, e->request, refused);
     m->frame = d->frame;

@@ -36,6 +36,7 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
     if (left && !e->left_before) {
         endport_interface_ended(endport_to_write(e));
         member_set_time(member_to_write(e), o->p);
+        member_to_write(e)->stopped_frame = e->request ? e->request->frame : o->p->at.frame;
     }
     if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);

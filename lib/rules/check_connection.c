@@ -298,15 +298,28 @@ void check_other_service(const struct check_context *s, const struct cm *cm)
 
 /* ---- teardown */
 
+/* The frame in which the port asked to leave the broadcast group; 0: not known. */
+static uint32_t down_frame(const struct check_context *s, const struct endport *port, uint16_t pkey)
+{
+    uint32_t frame = 0;
+    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next) {
+        const struct member *m = groups_member(s->f->groups, b, port);
+        frame = m ? MAX(frame, m->stopped_frame) : frame;
+    }
+    return frame;
+}
+
 void check_teardown(const struct check_context *s, const struct connection *c)
 {
+    const struct endport *left = c->endport[c->requester.left ? 0 : 1];
     const struct result r = {
         .rule = R_RFC4755_3_4_TEARDOWN,
         .about = about(c, 0),
         .expected = "a DREQ when its interface goes down",
         .actual = "the interface left the broadcast group, the connection stayed",
-        .facts = {{FACT_OPEN, .connection = c}}};
-    report_of_port(s, &r, c->endport[c->requester.left ? 0 : 1], 0, !connection_is_open(c));
+        .facts = {{FACT_OPEN, .connection = c}},
+        .dropped = READ_GROUP | READ_MEMBER}; /* which only name the frame */
+    report_of_port(s, &r, left, down_frame(s, left, c->pkey), !connection_is_open(c));
 }
 
 /* ---- data */

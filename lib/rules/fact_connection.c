@@ -20,6 +20,22 @@ static struct certainty not_joined_again(const struct check_context *s, const st
 }
 
 /*
+ * The port announced another QPN since. Does the interface of the connection still send? Then the
+ * QPN is that of a second interface.
+ */
+static bool interface_goes_on(const struct check_context *s, const struct connection *c)
+{
+    bool requester = c->requester.left;
+    const struct connection_side *left = requester ? &c->requester : &c->responder,
+                                 *other = requester ? &c->responder : &c->requester;
+    const struct endport *port = c->endport[requester ? 0 : 1];
+    uint32_t frame, qpn = endport_ud_qpn(port, c->pkey, &frame);
+    const struct qp *qp = qp_of_port(s, port, left->ud_qpn);
+    return qpn && qpn != left->ud_qpn &&
+           ((qp && qp->sequence.last_frame > frame) || other->flow.sequence.last_frame > frame);
+}
+
+/*
  * Was every GSI packet of both ends captured since the REP? A DREQ gets a response, so the next
  * packet of either end shows whether it was missed.
  */
@@ -29,7 +45,7 @@ struct certainty certainty_open(const struct check_context *s, const struct fact
     for (unsigned i = 0; i < 2; i++)
         if (!c->endport[i] || !endport_requests_are_complete_since(c->endport[i], c->rep_frame))
             return uncertain("its DREQ may not have been captured");
-    if (c->endport[c->requester.left ? 0 : 1]->several_interfaces)
+    if (c->endport[c->requester.left ? 0 : 1]->several_interfaces || interface_goes_on(s, c))
         return uncertain("the port may have another interface, with the connection");
     return not_joined_again(s, c);
 }

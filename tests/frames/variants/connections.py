@@ -3,7 +3,7 @@
 from frames import ib
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL
-from frames.fabric import C
+from frames.fabric import C, Node
 from frames.messages import arp, igmp_report, mld_report, na, ns, ping, ping6, udp4, udp6
 from frames.world import A, B, GROUP_IPV4, NODES, RC_IDS, RC_QPS, RECV_MTU, UC_IDS, UC_QPS
 
@@ -681,6 +681,33 @@ for mode, node in (("rc", "A"), ("uc", "B")):
             after = "again" + n
         w.delay("again", 12)
         w.renumber()
+
+    def returns(w, mode, node, qpn):
+        """The node's interface is down for a moment, and announces this QPN then."""
+        w.drop(f"{mode}.dreq", f"{mode}.drep")
+        w.drop(*(n for n in w.order if n.startswith(("A.last", "B.last"))))
+        for after, like, name, tid in (
+            (f"{node}.leave.bcast.resp", "join.bcast", "again", 0x7780),
+            (w.order[-1], "last", "later", 0x7781),
+        ):
+            for n in ("", ".resp"):
+                p = w[f"{node}.{like}{n}"].copy()
+                p["mad.tid"] = tid
+                w.insert(after, name + n, p)
+                after = name + n
+        was = {"A": A, "B": B}[node]
+        now = Node(was.lid, was.gid, qpn, was.ip, was.ll, was.flags)
+        w.send("again.resp", "announce", now, "A.bcast", arp(1, now, now, bytes(20)))
+        w.delay("later", 12)
+        w.renumber()
+
+    @broken("rfc4755.3.4.teardown", f"{mode.upper()}, back with another QPN", "later", ALL)
+    def returns_as_another(w, mode=mode, node=node):
+        returns(w, mode, node, 0x777)
+
+    @conforming(f"{mode.upper()}, back with the same QPN, its connection stays")
+    def returns_as_before(w, mode=mode, node=node):
+        returns(w, mode, node, {"A": A, "B": B}[node].qpn)
 
     # the next request of the node shows that it did not join again before the data
     @broken("rfc4755.3.4.teardown", f"{mode.upper()}, data 12 s later", f"{node}.last")
