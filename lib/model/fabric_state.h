@@ -23,7 +23,7 @@ enum copied_kind { COPIED_TO_GROUP, COPIED_DATAGRAM, COPIED_CONNECTED, COPIED_KI
 
 /*
  * Members that reported by IGMP or MLD that they listen no more, and may not have left the group at
- * the SA.
+ * the SA; and the memberships with which a port left its link, and may not have left the others.
  */
 enum { STOPPED_MAX = 64 };
 struct stopped {

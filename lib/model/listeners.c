@@ -3,12 +3,15 @@
 
 #include "wire/membership.h"
 #include "wire/nanoseconds.h"
+#include "wire/pkey.h"
 
 /*
  * Seconds from the report that a host listens no more to its Delete: both follow the same change,
  * but the driver sends the Delete asynchronously.
  */
 enum { LEAVE_SECONDS = 10 };
+
+enum { GROUPS_SEARCHED = 1024 }; /* a fabric has fewer */
 
 /*
  * The sender's membership of an IP group that it reports, or only that it listens; NULL: the sender
@@ -30,7 +33,7 @@ static struct member *member_that_reports(const struct observation *o, struct en
 /* Is the place in the list free, or the member's own? */
 static bool is_free(const struct member *in, const struct member *m)
 {
-    return !in || in == m || !in->stopped_frame || in->pending;
+    return !in || in == m || !in->stopped_frame || !in->reported_ns || in->pending;
 }
 
 static void add_stopped(struct fabric *f, struct member *m)
@@ -110,33 +113,92 @@ void learn_listeners(const struct observation *o, struct endport *sender)
     }
 }
 
+/* ---- ports that should have left */
+
 static bool is_overdue(const struct observation *o, const struct member *m)
 {
     return clocks_at_least(&o->f->facts.order.clocks, m->reported_on, m->reported_ns) >
            LEAVE_SECONDS * NANOSECONDS;
 }
 
-/* A virtual function has the GSI and the LID of its port (IBA 4.1.1). */
-static bool is_of_gsi(const struct observation *o, const struct member *m)
+static bool is_full_member(const struct observation *o, const struct member *like,
+                           const struct group *g)
 {
-    const struct endport *port = endport_of(m->endport);
-    return port->interface == o->e->gsi->interface && endport_has_lid(port, port_to_lid(o->p->src));
+    const struct member *m = g ? groups_member(o->f->groups, g, like->endport) : NULL;
+    return m && m->join_state & JOIN_FULL && !m->pending;
 }
 
-void listeners_see_request(const struct observation *o)
+/* Groups 224.0.0.1 and ff02::1: an interface that is up is a member of one of them at least. */
+static const uint8_t all_hosts[4] = {224, 0, 0, 1}, all_nodes[16] = {0xff, 2, [15] = 1};
+
+static bool is_in(const struct observation *o, const struct member *m, const uint8_t *ip,
+                  uint8_t length)
+{
+    uint8_t mgid[MGID_SIZE];
+    mgid_of_group(mgid, m->group->mgid, ip, length);
+    return is_full_member(o, m, groups_find(o->f->groups, m->group->interface, mgid));
+}
+
+/* Has the port of the membership, which has ended, left the link? */
+static bool has_gone(const struct observation *o, const struct member *m)
+{
+    return group_is_broadcast(m->group) ||
+           !(is_in(o, m, all_hosts, sizeof all_hosts) || is_in(o, m, all_nodes, sizeof all_nodes));
+}
+
+/* A group of the link of which the port is still a FullMember, among the first groups; or NULL. */
+static const struct group *other_group(const struct observation *o, const struct member *m)
+{
+    unsigned n = MIN(groups_count(o->f->groups), GROUPS_SEARCHED);
+    uint16_t pkey = be16(m->group->mgid + MGID_PKEY);
+    for (unsigned i = 0; i < n; i++) {
+        const struct group *g = groups_at(o->f->groups, i);
+        if (mgid_is_ipoib(g->mgid) && same_partition(be16(g->mgid + MGID_PKEY), pkey) &&
+            is_full_member(o, m, g))
+            return g;
+    }
+    return NULL;
+}
+
+/* The group that the port should have left; NULL: none. */
+static const struct group *stays_in(const struct observation *o, const struct member *m)
+{
+    if (is_free(m, NULL))
+        return NULL;
+    if (m->join_state & JOIN_FULL)
+        return m->group;
+    return has_gone(o, m) ? other_group(o, m) : NULL;
+}
+
+void listeners_see_leave(const struct observation *o, const struct subnet_event *e)
+{
+    static const uint8_t hosts[MGID_SIZE - MGID_GROUP] = {[MGID_SIZE - MGID_GROUP - 1] = 1};
+    if (e->kind != SUBNET_LEFT || !e->member || e->member->join_state & JOIN_FULL || e->left_before)
+        return;
+    const uint8_t *mgid = e->group->mgid;
+    if (!group_is_broadcast(e->group) &&
+        !(mgid_is_ipoib(mgid) && memcmp(mgid + MGID_GROUP, hosts, sizeof hosts) == 0))
+        return;
+    struct member *m = member_to_write(e);
+    member_set_time(m, o->p);
+    m->stopped_frame = e->request ? e->request->frame : o->p->at.frame;
+    add_stopped(o->f, m);
+}
+
+void listeners_see_mad(const struct observation *o)
 {
     struct stopped *all = &o->f->stopped;
     for (unsigned i = 0; i < all->n; i++) {
         struct member *m = all->members[i];
-        if (!m || !is_of_gsi(o, m))
+        if (!m || m->group->interface != o->p->at.interface)
             continue;
-        bool stays = m->stopped_frame && !m->pending;
-        if (stays && !is_overdue(o, m))
+        if (!is_free(m, NULL) && !is_overdue(o, m))
             continue;
-        if (stays)
+        const struct group *group = stays_in(o, m);
+        if (group)
             events_add(o->e, &(struct subnet_event){.kind = SUBNET_STAYED,
                                                     .interface = o->p->at.interface,
-                                                    .group = m->group,
+                                                    .group = group,
                                                     .endport = m->endport,
                                                     .member = m});
         all->members[i] = NULL;

@@ -12,9 +12,12 @@
 void learn_listeners(const struct observation *o, struct endport *sender);
 
 /*
- * The current packet is from the GSI of o->e->gsi: which groups should it have left by now, of
- * those that it listens to no more? (SUBNET_STAYED)
+ * A port left the broadcast, all-hosts or all-nodes group of its link: the interface may go down,
+ * and should leave the others too.
  */
-void listeners_see_request(const struct observation *o);
+void listeners_see_leave(const struct observation *o, const struct subnet_event *e);
+
+/* Which ports should have left a group by now, and have not? (SUBNET_STAYED) */
+void listeners_see_mad(const struct observation *o);
 
 #endif

@@ -33,11 +33,8 @@ static void follow_interface(struct observation *o, const struct subnet_event *e
         connections_interface_asks(e->endport, pkey, clocks_of(o));
     }
     bool left = e->kind == SUBNET_LEFT && e->member && !(e->member->join_state & JOIN_FULL);
-    if (left && !e->left_before) {
+    if (left && !e->left_before)
         endport_interface_ended(endport_to_write(e));
-        member_set_time(member_to_write(e), o->p);
-        member_to_write(e)->stopped_frame = e->request ? e->request->frame : o->p->at.frame;
-    }
     if (left && !e->member->pending) /* pending: it has asked to join again */
         connections_interface_down(e->endport, pkey, clocks_of(o), on_lifecycle, o);
     else if (e->kind == SUBNET_JOINED && e->left_before) /* its request was not captured */
@@ -53,6 +50,7 @@ static void on_subnet_event(void *user, const struct subnet_event *e)
     if (e->kind == SUBNET_PORT_INFO && e->endport->reregister_frame == frame)
         subnet_asks_to_reregister(o->f->subnet, o->p->at.interface, frame);
     events_add(o->e, e);
+    listeners_see_leave(o, e);
     follow_interface(o, e);
 }
 
@@ -168,8 +166,7 @@ static void learn_mad(struct observation *o)
         follow_sa(o); /* it may be the first packet of the SA */
     if (!o->e->gsi)
         follow_new_gsi(o);
-    else
-        listeners_see_request(o);
+    listeners_see_mad(o);
     if (cm && c && connection_is_ipoib(c))
         follow_lifecycle(o, cm, c);
     else if (cm && !c)

@@ -48,7 +48,7 @@ enum subnet_event_kind {
     SUBNET_SM_SEEN,    /* SMInfo of a master SM */
     SUBNET_SM_SECOND,  /* SMInfo of another master SM than before */
     SUBNET_SM_CONTROL, /* Set(SMInfo): handover and the like */
-    SUBNET_STAYED,     /* a member that reported long ago that it listens no more has not left */
+    SUBNET_STAYED,     /* a member that long ago left the link, or listens no more, has not left */
     SUBNET_TEARDOWN,   /* it is known now whether a connection ended with its interface */
 };
 

@@ -112,14 +112,19 @@ static void on_leave_request(const struct check_context *s, const struct subnet_
 }
 
 /*
- * It listens no more, and stays a FullMember: no rule forbids that to a host that sends to the
- * group, now or later, or that listens to another IP group with this MGID.
+ * It listens no more, or has left the link, and stays a FullMember: no rule forbids that to a host
+ * that sends to the group, now or later, or that listens to another IP group with this MGID; and
+ * the port may have another interface, or a program that joined.
  */
-static void on_stayed(const struct check_context *s)
+static void on_stayed(const struct check_context *s, const struct subnet_event *e)
 {
     report_inconclusive(s->r, R_RFC4391_10_LEAVE, NULL,
-                        "the port listens no more and has not left the group: it may stay a member "
-                        "to send to it, or to listen to another IP group of the MGID");
+                        e->member->group == e->group
+                            ? "the port listens no more and has not left the group: it may stay a "
+                              "member to send to it, or to listen to another IP group of the MGID"
+                            : "the port has left the link's broadcast, all-hosts or all-nodes "
+                              "group, and not all others: another interface of it, or a program, "
+                              "may stay a member");
 }
 
 /* ---- records */
@@ -430,7 +435,7 @@ static void check_event(const struct check_context *s, const struct subnet_event
 void check_group_event(const struct check_context *s, const struct subnet_event *e)
 {
     if (e->kind == SUBNET_STAYED)
-        on_stayed(s);
+        on_stayed(s, e);
     if (!e->group || !e->record || !mgid_is_ipoib(e->group->mgid))
         return;
     struct reporter reporter = *s->r;

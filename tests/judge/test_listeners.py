@@ -13,6 +13,7 @@ from frames.messages import (
     mld_done,
     mld_report,
     nd,
+    solicited_node,
 )
 from frames.subnet import FromStart, Host
 from support import findings
@@ -215,3 +216,34 @@ def test_it_listens_no_more(message, group, to, leaves):
     s.wait(15)
     assert ends(s, a, b) == set()
     assert findings.counts(s.pcap())[LEAVE].inconclusive == (not leaves)
+
+
+ALL_HOSTS, ALL_NODES = "224.0.0.1", "ff02::1"
+
+
+@pytest.mark.parametrize(
+    "kept, judged",
+    [("", False), (IPV4, True), (IPV6, True), ("255.255.255.255", True), (ALL_HOSTS, True)],
+)
+def test_its_interface_leaves_the_link(kept, judged):
+    """Its groups, which it may leave in any order within some seconds. The others' packets show that
+    the time is over."""
+    s, a, b = listener(IPV4)
+    for group in (IPV4, IPV6):
+        s.join(a, mgid(s, group))
+    its = (IPV4, ALL_HOSTS, IPV6, ALL_NODES, solicited_node(a.ll), ROUTERS[IPV4])
+    for group in (*its, "255.255.255.255"):
+        if group != kept:
+            s.leave(a, mgid(s, group))
+            s.wait(1)
+    s.wait(15)
+    s.path(b, a)
+    assert bool(findings.counts(s.pcap())[LEAVE].inconclusive) == judged
+
+
+def test_its_ipv6_is_switched_off():
+    s, a, b = listener(IPV4)
+    s.leave(a, mgid(s, ALL_NODES))
+    s.wait(15)
+    s.path(b, a)
+    assert findings.counts(s.pcap())[LEAVE].inconclusive == 0
