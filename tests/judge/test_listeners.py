@@ -53,9 +53,10 @@ def start(*hosts):
     return s
 
 
-def bring_up(s, host):
+def bring_up(s, host, lid=0):
+    """lid: that the port has before; 0: it starts."""
     s.node_info(host)
-    before = s.port_info_of(0, state=ib.INIT, neighbor_mtu=4, mtu_cap=4)
+    before = s.port_info_of(lid, state=ib.INIT, neighbor_mtu=4, mtu_cap=4)
     s.smp(host.lid & 0x3F, ib.GET, ib.PORT_INFO, b"", 1, before)
     s.pkey_table(host, 0xFFFF)
     s.port_info(host)
@@ -247,3 +248,16 @@ def test_its_ipv6_is_switched_off():
     s.wait(15)
     s.path(b, a)
     assert findings.counts(s.pcap())[LEAVE].inconclusive == 0
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "starts", [False, True], ids=["the link came up again", "the port started"]
+)
+def test_the_port_is_brought_up_before_its_next_request(group, starts):
+    """Its PSNs go on if only its link was down: none of its requests before is missing."""
+    s, a, b = listener(group)
+    for _ in range(2):
+        report(s, a, group)
+    bring_up(s, a, 0 if starts else a.lid)
+    assert ends(s, a, b) == (set() if starts else {RECEIVER})

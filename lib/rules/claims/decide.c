@@ -29,16 +29,25 @@ static enum parameters parameters_of_member(const struct check_context *s, const
 enum settled { PROVED, EXPLAINED, UNPROVED };
 
 /*
+ * Has the port gone on with its PSNs since the claim? If the SM brought it up again, but not from
+ * its start, and its PSNs did not restart from 0, its QP1 is the same.
+ */
+static bool goes_on(const struct check_context *s, const struct claim *f,
+                    const struct endport *port)
+{
+    return f->frame > port->initialised_frame || (f->frame > port->new_frame && s->p->ib.psn != 0);
+}
+
+/*
  * sender: the port with its LID. whole: the current packet's PSN follows that of the sender's
  * previous packet, so none is missing. The PSNs show nothing if the claim's port or the sender
- * was initialised after the claim, or if the claim's port has another LID now: another port may
- * have, or have had, the LID.
+ * started after the claim, or if the claim's port has another LID now: another port may have, or
+ * have had, the LID.
  */
 static enum settled settled_by(const struct check_context *s, const struct claim *f,
                                const struct endport *sender, bool whole)
 {
-    bool same_port = f->frame > f->port->initialised_frame &&
-                     f->frame > sender->initialised_frame &&
+    bool same_port = goes_on(s, f, f->port) && goes_on(s, f, sender) &&
                      f->port->gsi.gap_frame < s->p->at.frame &&
                      (!f->lid || endport_has_lid(f->port, f->lid));
     if (claim_is_explained_by_request(s, f) || claim_is_explained(s, f))
@@ -51,7 +60,8 @@ static const char *why_unproved(const struct check_context *s, const struct clai
                                 enum settled decision)
 {
     if (decision != PROVED)
-        return "a packet before it may be missing";
+        return f->frame > f->port->initialised_frame ? "a packet before it may be missing"
+                                                     : "the port was brought up again before it";
     if (f->is_late || order_is_reversed(&s->f->order))
         return CLAIM_OF_TWO_CLOCKS;
     return facts_are_undone(s, f->rule) ? "a table of the checker was full" : NULL;
