@@ -686,7 +686,7 @@ def parse_tap(text):
             r"(not )?ok (\d+) - ((?:[^#\\]|\\[#\\])+?)(?: # (SKIP) ((?:[^#\\]|\\[#\\])+))?", line
         )
         if inside:
-            assert line == "  ..." or re.match(r"  (  )*(- )?[a-z]+:( |$)", line), line
+            assert line == "  ..." or re.match(r"  (  )*(- )?[a-z_]+:( |$)", line), line
             inside = line != "  ..."
             yaml[len(tests)] += [line]
         elif line == "  ---":
