@@ -228,14 +228,20 @@ static struct result attribute_result(enum rule_number rule, const struct subnet
                            .facts = {{FACT_CREATED_WITH, .event = e}}};
 }
 
+/* A Report that the group was created has no attribute: the SA's record before it is at fault. */
 static void same_attribute(const struct check_context *s, struct result r, uint32_t wanted)
 {
+    const struct subnet_event *e = r.facts[0].event;
     bool same = r.value == wanted;
+    struct reporter reporter = *s->r;
+    struct check_context of = *s;
     r.wanted = wanted;
+    reporter.frame = e->kind == SUBNET_GROUP_CREATED ? e->group->record_frame : 0;
+    of.r = &reporter;
     if (same)
         report_pass_about(s->r, r.rule, &r.about);
     else
-        report_result(s, &r);
+        report_result(&of, &r);
 }
 
 /* The broadcast group's P_Key may be that of a limited member; a full one is the group's. */

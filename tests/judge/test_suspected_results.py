@@ -778,6 +778,27 @@ def test_the_group_was_created_with_other_attributes(of, shown, outcome, sl, tmp
     assert found == ({outcome} if sl or shown == "again" else set())
 
 
+def test_the_record_is_at_fault_and_the_report_of_the_group_proves_it(tmp_path):
+    """The SA's response to the join has another SL, frame N; a Report that the group was created, which
+    has no SL, is frame N + 1."""
+    s, a, b, _ = late()
+    s.join(a, s.broadcast())
+    s.wait(1)
+    s.join(a, s.group4(GROUP), sl=3)
+    at_fault = number(s)
+    s.report(b, fabric.CREATED, s.group4(GROUP))
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    report = json.loads(check.run("--format", "json", str(path)).stdout)
+    [case] = [
+        case
+        for r in report["results"]
+        if (r["id"], r["outcome"]) == (ATTRIBUTES, "fail")
+        for case in r["cases"]
+    ]
+    assert (case["frames"], case["proved_frame"]) == ([at_fault], at_fault + 1)
+
+
 # ---- a group with other attributes than other groups of the link
 
 
