@@ -170,8 +170,8 @@ static const char *heading(const struct finding *f)
 }
 
 /*
- * "MUST violated: rfc4391.6.reserved-zero (RFC 4391, section 6): expected 0x0000, found 0x1234
- * ..."; "MUST violated in frame 7, which this packet proves: ..."
+ * "MUST violated: rfc4391.6.type (RFC 4391, section 6): expected 0x0800, found 0x86dd",
+ * "MUST violated in frame 7, which this packet proves: ..."
  */
 static char *comment_of(const struct finding *f)
 {
