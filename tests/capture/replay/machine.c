@@ -202,12 +202,19 @@ static void befall(struct machine *m, const struct incident *i, uint64_t now)
     }
 }
 
+static bool is_due(const struct machine *m, const struct incident *i, uint64_t now)
+{
+    if (i->file)
+        return access(i->file, F_OK) == 0;
+    return i->by_time ? now - m->start >= i->when : m->come >= i->when;
+}
+
 static void befall_what_is_due(struct machine *m, uint64_t now)
 {
     for (int n = 0; n < m->scenario->incident_count; n++) {
         struct incident *i = &m->scenario->incidents[n];
 
-        if (i->done || (i->by_time ? now - m->start < i->when : m->come < i->when))
+        if (i->done || !is_due(m, i, now))
             continue;
         i->done = true;
         befall(m, i, now);
@@ -222,7 +229,7 @@ static uint64_t until_incident(const struct machine *m)
     for (int n = 0; n < m->scenario->incident_count; n++) {
         const struct incident *i = &m->scenario->incidents[n];
 
-        if (!i->done && !i->by_time && i->when - m->come < least)
+        if (!i->done && !i->by_time && !i->file && i->when - m->come < least)
             least = i->when - m->come;
     }
     return least;

@@ -103,14 +103,17 @@ static bool add_failure(struct scenario *s, const char *verb, const char *error,
     return s->failure_count < MAX_FAILURES;
 }
 
-static bool add_incident(struct scenario *s, bool by_time, char **words, int count)
+static bool add_incident(struct scenario *s, char **words, int count)
 {
     struct incident *i = &s->incidents[s->incident_count++];
 
     if (s->incident_count == MAX_INCIDENTS || count < 3)
         return false;
-    i->by_time = by_time;
-    i->when = strtoull(words[1], NULL, 0) * (by_time ? 1000000 : 1);
+    i->by_time = strcmp(words[0], "after") == 0;
+    if (strcmp(words[0], "when") == 0)
+        i->file = strdup(words[1]);
+    else
+        i->when = strtoull(words[1], NULL, 0) * (i->by_time ? 1000000 : 1);
     snprintf(i->what, sizeof(i->what), "%s", words[2]);
     i->value = count > 3 ? strtoull(words[3], NULL, 0) : 0;
     return true;
@@ -268,8 +271,9 @@ static bool take_line(struct scenario *s, char **words, int count)
     if (strcmp(words[0], "frames") == 0)
         return load(&s->packets, words[1]) &&
                (s->total == UINT64_MAX ? s->total = s->packets.count : 1);
-    if (strcmp(words[0], "at") == 0 || strcmp(words[0], "after") == 0)
-        return add_incident(s, words[0][1] == 'f', words, count);
+    if (strcmp(words[0], "at") == 0 || strcmp(words[0], "after") == 0 ||
+        strcmp(words[0], "when") == 0)
+        return add_incident(s, words, count);
     if (strcmp(words[0], "pkeys") == 0) {
         for (s->pkey_count = 0; s->pkey_count < count - 1 && s->pkey_count < MAX_PKEYS;
              s->pkey_count++)

@@ -67,6 +67,7 @@
  *   bill FILE              at the end, the CPU time of the capture is written to it, see bill.h
  *   at N WHAT [VALUE]      after N frames ...
  *   after MS WHAT [VALUE]  this time after the start of the flow ...
+ *   when FILE WHAT [VALUE] when this file exists ...
  *     error STATUS         ... the next frame's completion has that status (ibv_wc_status)
  *     drop N               ... the next N frames are lost
  *     qp-error, cq-error, poll-error, post-error, remove, port-down, port-up, lid N, pause MS
@@ -86,6 +87,7 @@ enum { MAX_DEVICES = 8, MAX_INCIDENTS = 4096, MAX_FAILURES = 16, MAX_PKEYS = 128
 struct incident {
     bool by_time;
     uint64_t when; /* frames, or ns since the start of the flow */
+    char *file;    /* or when it exists; else NULL */
     char what[16];
     uint64_t value;
     bool done;
