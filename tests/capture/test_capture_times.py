@@ -46,8 +46,8 @@ def test_frames_have_the_devices_own_times(clocked, clock):
     capture, begin, end = clocked[clock]
     assert numbers(contents(capture)) == list(range(6500))
     first, last = capture.frames[0].time / 1e9, capture.frames[-1].time / 1e9
-    assert begin - 0.1 < first < last < end + 0.1
-    assert 1.17 < last - first < 1.5
+    assert begin - 0.1 < first < last < end + 0.1  # on a busy machine it takes longer than 1.3 s
+    assert last - first > 1.17
 
 
 def read_live(scenario):
