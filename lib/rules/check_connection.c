@@ -343,11 +343,14 @@ static void check_ended(const struct check_context *s, const struct connection *
         report_result(s, &r);
 }
 
-/* Was the REQ refused, or the REP by the sender of this data? Then there is no connection. */
+/*
+ * Was the REQ refused, or the REP? Then there is no connection. Data of the requester, as the RTU,
+ * would have allowed that of the responder (IBA 12.9.8.2).
+ */
 static bool is_refused(const struct check_context *s, const struct connection *c)
 {
-    return c->requester.refused ? !s->p->classification.to_requester
-                                : c->rej_frame && !c->rep_frame;
+    bool may_send = s->p->classification.to_requester && c->responder.flow.sequence.first_frame;
+    return c->requester.refused ? !may_send : c->rej_frame && !c->rep_frame;
 }
 
 static void ip_after_rej(const struct check_context *s, const struct connection *c)

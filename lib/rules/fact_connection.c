@@ -109,8 +109,8 @@ struct certainty certainty_early_data(const struct check_context *s, const struc
  * The requester may use the refused QP for its next connection, also to another port (IBA 12.9.8).
  * It sends the REQ or the REP of that one, so the PSNs of its GSI show whether it was missed. If
  * two REQs crossed, it may send that REP before the REJ arrives (RFC 4755 §3.3). If the requester
- * refused the REP, the data is its own, so it is captured in order with the REJ, unless one of two
- * capture points has lost the data.
+ * refused the REP, its data is captured in order with the REJ, and that of the responder had no RTU
+ * to wait for, unless one of two capture points has lost the data.
  */
 struct certainty certainty_refused(const struct check_context *s, const struct fact *f)
 {

@@ -388,10 +388,6 @@ for mode, like in (("rc", "rc.ping"), ("uc", "uc.ping"), ("rc", "rc.ping6")):
     def after_refused_rep(w, mode=mode, like=like, own=own):
         refuse_rep(w, mode, own, but=(like.split(".")[1],))
 
-    @conforming(f"{what}, the responder after a REJ of the REP, which it has not received")
-    def sent_before_refusal(w, mode=mode, own=own):
-        refuse_rep(w, mode, own, but=("pong",))
-
     for reason in (10, 30):  # IBA 12.6.7.2
 
         @conforming(f"{what}, the requester after a REJ of the REP, reason {reason}")
@@ -406,6 +402,25 @@ for mode, like in (("rc", "rc.ping"), ("uc", "uc.ping"), ("rc", "rc.ping6")):
             p = w[n]
             if p.deth and p["srcqp"] == 1 and p["slid"] == sender:
                 p["psn"] += 1
+
+
+for mode in ("rc", "uc"):
+    own = ib.private_data(ENDS[mode][0].qpn, RECV_MTU)
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, the responder after a REJ of the REP",
+        f"{mode}.pong",
+    )
+    def responder_after_refusal(w, mode=mode, own=own):
+        refuse_rep(w, mode, own, but=("pong",))
+
+    @conforming(f"{mode.upper()}, the responder, after data and a REJ of the requester")
+    def data_before_refusal(w, mode=mode, own=own):
+        """IBA 12.9.8.2: the first packet of the requester shows that the connection is set up."""
+        refuse_rep(w, mode, own, but=("ping", "pong"))
+        w.order.remove(f"{mode}.ping")
+        w.insert(f"{mode}.rep", f"{mode}.ping", w[f"{mode}.ping"])
 
 
 # ---- 3.2, 3.5, 5, 6: the messages
