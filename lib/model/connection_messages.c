@@ -84,8 +84,8 @@ static bool is_ud_qp(const struct connections *c, const struct port *port, const
 
 /*
  * Is this an IPoIB REQ with a wrong Service-ID (RFC 4755 section 3.5)? Yes if its private data
- * names a UD QP of the requester, and its Service-ID starts as IPoIB's does or ends with a UD QP of
- * the responder.
+ * names a UD QP of the requester, and its Service-ID starts as IPoIB's does or has a UD QP of the
+ * responder, at its end or, in little-endian byte order, at its start.
  */
 static bool has_other_service_id(const struct connections *c, const struct mad_payload *m,
                                  const struct port *src, const struct port *dst)

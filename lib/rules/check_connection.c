@@ -118,7 +118,8 @@ static void on_req(const struct check_context *s, const struct connection *c)
     /* the QPN of the Service-ID: the UD QPN in the responder's link-layer address (RFC 4755 §3.5)
      */
     check_ud_qpn(s, R_RFC4755_3_5_SERVICE_ID, c, false, cm_service_qpn(c->service_id),
-                 s->p->ib.payload.p + REQ_SERVICE_ID + 5);
+                 s->p->ib.payload.p + REQ_SERVICE_ID +
+                     (cm_service_is_reversed(c->service_id) ? 0 : 5));
     check_private_qpn(s, c, true);
 }
 
@@ -283,7 +284,7 @@ static bool may_be_ipoib(const struct check_context *s, const struct cm *cm)
 {
     if (cm->message != CM_REQ || cm_service_is_near_ipoib(cm->service_id))
         return cm->message == CM_REQ;
-    return cm_service_ends_as_ipoib(cm->service_id) &&
+    return cm_service_has_qpn(cm->service_id) &&
            (cm_private_is_ipoib(s->p->mad.bytes, cm) ||
             qpns_find(s->f->qpns, &s->p->dst, cm_service_qpn(cm->service_id)));
 }

@@ -148,10 +148,25 @@ static inline bool cm_service_is_near_ipoib(uint64_t id)
     return (id >> 56 == 0x01 || id >> 56 == 0x10) && (id >> 24 & 0xffffffffu);
 }
 
-/* Has the Service-ID a QPN after four zero bytes, as IPoIB's, whatever its first byte is? */
-static inline bool cm_service_ends_as_ipoib(uint64_t id)
+/* Is it IPoIB's in little-endian byte order, the QPN before four zero bytes and 0x01 or 0x10? */
+static inline bool cm_service_is_reversed(uint64_t id)
 {
-    return !(id >> 24 & 0xffffffffu) && (id & QPN_MASK) > QPN_GSI;
+    uint64_t end = id & 0xffffffffffu;
+    return (end == 0x01 || end == 0x10) && id >> 40;
+}
+
+static inline uint32_t cm_service_qpn(uint64_t id)
+{
+    bool reversed = cm_service_is_reversed(id);
+    return reversed ? (uint32_t)(id >> 56 | (id >> 40 & 0xff00) | (id >> 24 & 0xff0000))
+                    : (uint32_t)(id & QPN_MASK);
+}
+
+/* Has it a QPN beside four zero bytes, as IPoIB's, whatever the remaining byte is? */
+static inline bool cm_service_has_qpn(uint64_t id)
+{
+    return (!(id >> 24 & 0xffffffffu) || cm_service_is_reversed(id)) &&
+           cm_service_qpn(id) > QPN_GSI;
 }
 
 static inline bool cm_service_is_ipoib(enum cm_service s)
@@ -161,11 +176,6 @@ static inline bool cm_service_is_ipoib(enum cm_service s)
 
 /* By the Service-ID only. */
 enum cm_service cm_service_of(uint64_t service_id);
-
-static inline uint32_t cm_service_qpn(uint64_t service_id)
-{
-    return (uint32_t)(service_id & QPN_MASK);
-}
 
 /* Fields of a CM message; those that its type does not have are 0. */
 struct cm {

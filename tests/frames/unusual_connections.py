@@ -332,6 +332,7 @@ def other_protocols_beside(s, a, b, c):
         (5, 0x0000000001061234),
         (6, 0x0000000000010D3D),
         (7, 0x0002C90300001896),
+        (8, int.from_bytes(ib.service_id_rfc(c.qpn).to_bytes(8, "big"), "little")),
     ):
         other = Link(s, a, c, number)
         other.set_up(service, b"", b"")

@@ -336,6 +336,8 @@ static void services_by_their_id(void **state)
     assert_int_equal(cm_service_of(0x0200000000000001), SERVICE_LOCAL_OS);
     assert_int_equal(cm_service_of(0x0002c90300001894), SERVICE_UNKNOWN);
     assert_int_equal(cm_service_qpn(0x1000000000123456), 0x123456);
+    assert_int_equal(cm_service_qpn(0x5634120000000001), 0x123456); /* little-endian */
+    assert_int_equal(cm_service_qpn(0x5634120000000002), 0x000002); /* another service's */
 }
 
 static void cm_req_and_its_private_data(void **state)

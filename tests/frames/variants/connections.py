@@ -593,6 +593,19 @@ for mode in ("rc", "uc"):
             p = w[f"{mode}.req"]
             p["req.service"] = sid if sid & 0xFFFFFF else p["req.service"] ^ sid
 
+    for block in (0x01, 0x10):
+
+        @broken(
+            "rfc4755.3.5.service-id",
+            f"{M}, little-endian byte order, block 0x{block:02x}",
+            f"{mode}.req",
+            ALL,
+        )
+        def little_endian(w, mode=mode, block=block):
+            p = w[f"{mode}.req"]
+            octets = ib.u64(p["req.service"] & 0xFFFFFF | block << 56)
+            p["req.service"] = int.from_bytes(octets, "little")
+
 
 for mode in ("rc", "uc"):
     for qpn in (0, 1, 0xFFFFFF):  # SMI, GSI (IBA 13.5.1), multicast (IBA 10.5.1)

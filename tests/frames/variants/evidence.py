@@ -153,6 +153,7 @@ RESULTS = {
         ("rfc4755.2.3.connection-before-ip", "without a set-up", INC, SET_UP),
         ("rfc4755.3.3.simultaneous", "", INC, RESPONSE),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
+        ("rfc4755.3.5.service-id", "little-endian", FAIL, ""),
         ("rfc4755.3.5.service-id", "QPN 0x", FAIL, ""),
         ("rfc4755.3.5.service-id", "", INC, ADDRESSES),
         ("rfc4755.3.4.teardown", "", NOT, NO_SA),
