@@ -2,6 +2,7 @@
 #include "model/neighbour.h"
 
 #include "model/hash.h"
+#include "model/mix.h"
 #include "model/slab.h"
 #include "model/write.h"
 #include "wire/nanoseconds.h"
@@ -20,6 +21,11 @@ struct neighbours {
     bool has_replaced;
     struct neighbour *recent[RECENT];
 };
+
+uint32_t ip_digest(const struct ip *ip)
+{
+    return (uint32_t)(mix_gid(ip->length, ip->bytes) >> 32) | 1;
+}
 
 static guint lladdr_hash(gconstpointer p)
 {

@@ -36,6 +36,15 @@ static inline bool ip_is_unspecified(const struct ip *ip)
     return memcmp(ip->bytes, zero, sizeof zero) == 0;
 }
 
+/* fe80::/10: each interface of a port may have the same one. */
+static inline bool source_is_link_local(const struct ip *ip)
+{
+    return ip->length == 16 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+/* 32 bits instead of the address, for a comparison; never 0. */
+uint32_t ip_digest(const struct ip *ip);
+
 struct neighbour {
     uint8_t lladdr[LLADDR_SIZE];
     uint32_t link;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/observe.h"
 
+#include "model/address.h"
 #include "model/lifecycle.h"
 #include "model/listeners.h"
 #include "model/mix.h"
@@ -276,6 +277,14 @@ static struct qp *learn_new_qp(const struct observation *o)
     return qp;
 }
 
+static void learn_source(const struct observation *o, struct qp *qp)
+{
+    struct ip source, destination;
+    if (datagram_ips(&o->p->datagram, &source, &destination) && !ip_is_unspecified(&source) &&
+        !source_is_link_local(&source))
+        qp->source = ip_digest(&source);
+}
+
 /* The values of its last datagram. */
 static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_group)
 {
@@ -289,6 +298,7 @@ static void learn_qp_keys(const struct observation *o, struct qp *qp, bool to_gr
     }
     qp->pkey = ib->pkey;
     qp->qkey = ib->qkey;
+    learn_source(o, qp);
     const struct datagram *d = &o->p->datagram;
     if (d->dhcp_result == WIRE_OK)
         learn_lease(o, qp);

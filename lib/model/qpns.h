@@ -20,6 +20,7 @@ struct qp {
     const struct endport *endport; /* the port with the source GID of that datagram; or NULL */
     struct sequence sequence; /* a datagram that may be a truncated NA or ARP message is a gap */
     uint32_t gap_seconds;     /* time of the last gap, s since 1970, rounded up */
+    uint32_t source; /* ip_digest() of its last IP source that is not link-local; 0: none */
     /*
      * the IPv4 address for which its DHCP client asked all servers of the link, unless it gave the
      * address up or a packet is missing since; 0: none

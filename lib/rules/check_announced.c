@@ -129,7 +129,8 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 
 /*
  * The same for any datagram from the IP address that an interface in connected mode announced: an
- * IPoIB-CM interface has one UD QP. Another QPN that the port announced is another interface's.
+ * IPoIB-CM interface has one UD QP. Another QPN that the port announced is another interface's,
+ * which may have the same IP address.
  */
 void check_source_qp(const struct check_context *s)
 {
@@ -138,20 +139,24 @@ void check_source_qp(const struct check_context *s)
     if (!port || !datagram_ips(&s->p->datagram, &source, &destination))
         return;
     const struct neighbour *n = neighbours_of_ip(s->f->neighbours, packet_link_key(s->p), &source);
-    if (!n || !(n->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) ||
-        memcmp(n->lladdr + LLADDR_GID, port->gid, GID_SIZE) != 0)
+    const struct neighbour *own = n ? n : suspected_holder(s, port);
+    if (!own || !(own->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) ||
+        memcmp(own->lladdr + LLADDR_GID, port->gid, GID_SIZE) != 0)
         return;
     const struct result r = {.rule = R_RFC4755_2_2_ONE_UD_QP,
-                             .about = entity_address(n->lladdr),
-                             .wanted = be24(n->lladdr + LLADDR_QPN),
+                             .about = entity_address(own->lladdr),
+                             .wanted = be24(own->lladdr + LLADDR_QPN),
                              .value = s->p->ib.sqpn,
                              .at = {s->r->base + s->p->ib.deth_off + DETH_SRC_QP, 3},
                              .describe = describe_qpn,
-                             .facts = {{FACT_NEIGHBOUR, .port = port, .neighbour = n}},
+                             .facts = {{FACT_NEIGHBOUR, .port = port, .neighbour = own}},
                              .dropped = READ_UD_QPNS}; /* the port did not announce the QPN */
-    if (r.value != r.wanted &&
-        endport_announced(port, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED_ANOTHER)
+    if (r.value == r.wanted)
+        return;
+    if (n && endport_announced(port, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED_ANOTHER)
         report_result(s, &r);
+    else if (!source_is_link_local(&source))
+        suspect_source(s, &r, ip_digest(&source));
 }
 
 /*

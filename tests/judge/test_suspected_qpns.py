@@ -7,7 +7,7 @@ import pytest
 from frames import ib
 from frames.connection import Link
 from frames.events import copy_last, number
-from frames.messages import nd, ping
+from frames.messages import nd, ping, ping6
 from frames.subnet import Subnet
 from frames.suspected import late
 from support import check, findings
@@ -169,6 +169,98 @@ def test_a_second_interface_with_the_same_ip_address(tmp_path):
     s.wait(1)
     s.arp_request(a.also(qpn=WRONG), b.ip)
     assert suspicions(s, tmp_path) == []
+
+
+SAME_IP = "unless another interface of the port has the same IP address, in a packet that was not captured"
+
+
+def of_source(frame, other, a):
+    return [(ONE_QP, frame, other, qpn(a.qpn), qpn(WRONG), SAME_IP)]
+
+
+def in_turns(s, a, b):
+    """Two QPs announce a's IP address in turns. The number of the last announcement."""
+    s.ud(a, b, ping(a, b))
+    for one in (a.also(qpn=WRONG), a):
+        s.wait(1)
+        s.arp_request(one, b.ip)
+    return number(s)
+
+
+def test_two_qps_that_announce_one_ip_address_in_turns(tmp_path):
+    s, a, b, _ = connected()
+    other = in_turns(s, a, b)
+    frame = second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == of_source(frame, other, a)
+
+
+def test_two_interfaces_that_answer_for_each_other(tmp_path):
+    """The second one has an IP address of its own, too."""
+    s, a, b, _ = connected()
+    second = a.also(qpn=WRONG, ip="10.0.0.77")
+    s.ud(second, b, ping(second, b))
+    in_turns(s, a, b)
+    second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_an_interface_with_an_own_ip_address_that_is_seen_later(tmp_path):
+    s, a, b, _ = connected()
+    in_turns(s, a, b)
+    second_qp(s, a, b)
+    second = a.also(qpn=WRONG, ip="10.0.0.77")
+    s.ud(second, b, ping(second, b))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_first_qp_that_may_be_new(tmp_path):
+    """The interface was restarted twice, and has its first QPN again: the PSNs start from 0."""
+    s, a, b, _ = connected()
+    in_turns(s, a, b)
+    second_qp(s, a, b, again=False)
+    s.psns[a.lid, a.qpn] = 0
+    s.ud(a, b, ping(a, b, seq=2))
+    assert suspicions(s, tmp_path) == []
+
+
+def announces_in_rs(flags=0x80):
+    """a announces its address for IPv6 only, and sends IPv4."""
+    s, a, b, _ = late()
+    a = a.also(flags=flags)
+    option = ib.nd_lladdr_option(1, a.addr)
+    s.ud(a, s.group6("ff02::2"), nd(a, "ff02::2", ib.nd_rs(option)))
+    s.ud(a, b, ping(a, b))
+    return s, a, b, number(s)
+
+
+def test_a_second_qp_with_an_ip_address_that_nobody_announced(tmp_path):
+    s, a, b, other = announces_in_rs()
+    frame = second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == of_source(frame, other, a)
+
+
+def test_a_second_qp_with_that_address_in_datagram_mode(tmp_path):
+    s, a, b, _ = announces_in_rs(flags=0)
+    second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == []
+
+
+def test_the_same_link_local_address_of_two_interfaces(tmp_path):
+    s, a, b, _ = connected()
+    for one in (a, a.also(qpn=WRONG), a):
+        s.ud(one, b, ping6(one, b))
+    assert suspicions(s, tmp_path) == []
+
+
+def test_a_second_qp_after_the_interface_joined_again(tmp_path):
+    """Its groups were left and joined, as after a new SM; its QP is the same."""
+    s, a, b, _ = connected()
+    s.ud(a, b, ping(a, b))
+    other = number(s)
+    s.leave(a, s.broadcast())
+    s.join(a, s.broadcast())
+    frame = second_qp(s, a, b)
+    assert suspicions(s, tmp_path) == of_source(frame, other, a)
 
 
 # ---- CM messages

@@ -123,3 +123,36 @@ bool suspect_target(const struct check_context *s, const uint8_t *lladdr)
     raise_suspicion(s, &new);
     return true;
 }
+
+const struct neighbour *suspected_holder(const struct check_context *s, const struct endport *port)
+{
+    uint32_t frame, qpn = endport_ud_qpn(port, s->p->ib.pkey, &frame);
+    const struct neighbour *n = qpn ? neighbour_of(s, port, qpn, 16) : NULL;
+    return n || !qpn ? n : neighbour_of(s, port, qpn, 4);
+}
+
+/*
+ * A second interface of the port has its own IP address, too, unless it was not captured. Each link
+ * of the partition, by its scope, may have an interface of the port.
+ */
+void suspect_source(const struct check_context *s, const struct result *r, uint32_t source)
+{
+    const struct endport *port = r->facts[0].port;
+    const struct qp *own = qp_of_port(s, port, (uint32_t)r->wanted);
+    const struct group *b = broadcasts_of(s, s->p->ib.pkey);
+    bool has_another = s->e->has_sender_qp && s->e->sender_qp.source &&
+                       s->e->sender_qp.source != source;
+    if (!own || own->source != source || has_another || port->several_interfaces || (b && b->next))
+        return;
+    report_inconclusive(s->r, r->rule, r->unknown_at,
+                        "another interface of the port may have the same IP address");
+    if (!s->suspicions || packet_is_corrupt(s->p))
+        return;
+    struct suspicion new = suspicion_of(s, r->rule, SUSPECTED_QPN, r->value);
+    new.is_early = true; /* the announced QPN must be used later */
+    new.of_source = true;
+    new.expected = (uint32_t)r->wanted;
+    new.other_frame = own->sequence.last_frame;
+    memcpy(new.about, port->gid, GID_SIZE);
+    raise_suspicion(s, &new);
+}

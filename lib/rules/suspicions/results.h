@@ -26,4 +26,16 @@ bool suspect_qpn(const struct check_context *s, const struct result *r, bool is_
  */
 bool suspect_target(const struct check_context *s, const uint8_t *lladdr);
 
+/*
+ * The IPoIB address that the port announced last on the partition, if the IP source of the current
+ * datagram has no known owner; NULL: none.
+ */
+const struct neighbour *suspected_holder(const struct check_context *s, const struct endport *port);
+
+/*
+ * The interface of the result's fact (FACT_NEIGHBOUR) sent from this IP source (ip_digest()) before
+ * the current datagram, from the QPN r->wanted, and goes on with it.
+ */
+void suspect_source(const struct check_context *s, const struct result *r, uint32_t source);
+
 #endif

@@ -25,6 +25,9 @@ enum { SUSPICIONS_MAX = 256 };
 #define QPN_AGAIN                                                                                  \
     "unless the address had its previous QPN again, by an announcement that was not captured"
 
+#define SAME_IP                                                                                    \
+    "unless another interface of the port has the same IP address, in a packet that was not captured"
+
 static const char *const unless_fact[FACT_KINDS] = {
     [FACT_MEMBERSHIP] = AS_FULL,
     [FACT_JOIN_STATE] = AS_FULL,
@@ -141,6 +144,8 @@ static const char *unless(const struct suspicion *one)
 {
     if (one->fact)
         return suspicion_unless(one->fact);
+    if (one->of_source)
+        return SAME_IP;
     return one->of_record ? words[one->which].unless_record : words[one->which].unless_traffic;
 }
 
@@ -329,6 +334,18 @@ bool port_has_qpn(const struct check_context *s, const struct endport *port, uin
 }
 
 /*
+ * Both QPs sent from one IP address, and the first one goes on: it was not restarted meanwhile, so
+ * the capture has all that it sent. Another interface sends from an address of its own, too.
+ */
+static bool has_own_source(const struct check_context *s, const struct endport *port,
+                           const struct suspicion *one, const struct qp *first)
+{
+    const struct qp *second = qp_of_port(s, port, (uint32_t)one->found);
+    return !sequence_is_whole_since(&first->sequence, one->other_frame) || !second ||
+           second->source != first->source;
+}
+
+/*
  * The port sent from a second QPN. Another interface announces it, and one that was restarted does
  * not use the first one again.
  */
@@ -336,8 +353,10 @@ static bool may_be_other_interface(const struct check_context *s, const struct e
                                    const struct suspicion *one)
 {
     const struct qp *first = qp_of_port(s, port, one->expected);
-    return !first || first->sequence.last_frame < one->frame || port->several_interfaces ||
-           endport_announced(port, one->pkey, (uint32_t)one->found) == ANNOUNCED;
+    if (!first || first->sequence.last_frame < one->frame || port->several_interfaces)
+        return true;
+    return one->of_source ? has_own_source(s, port, one, first)
+                          : endport_announced(port, one->pkey, (uint32_t)one->found) == ANNOUNCED;
 }
 
 static bool is_explained_by_port(const struct check_context *s, const struct suspicion *one)

@@ -69,6 +69,7 @@ struct suspicion {
      * come again since; 0: it need not
      */
     uint32_t record_since;
+    bool of_source;   /* QPN: the interface with `expected` sent from the IP source before */
     bool is_resolved; /* QPN: the sender has resolved an IP address with the expected one */
     bool of_record;   /* the other packet is the SA's record of the group */
     bool is_reported;
