@@ -179,6 +179,12 @@ const struct connection *connection_crossed(const struct connection *c);
 bool connection_is_quiet(const struct connection *c, const struct clocks *clocks);
 
 /*
+ * Has it stayed for longer than its teardown takes, since its interface left, with no packet of its
+ * ends that shows whether a DREQ was missed (lifecycle.c)?
+ */
+bool connection_stayed(const struct connection *c, const struct clocks *clocks);
+
+/*
  * Does the connection certainly have its QPs at this time (lifecycle.c)? The TimeWait keeps them
  * from a later connection, whose set-up may not have been captured (IBA 12.9.8). After a pause of
  * that length, nothing on the connection shows it any more.

@@ -291,6 +291,12 @@ void connection_used(struct connection *c, const struct clocks *clocks)
         set_connection_time(c, clocks);
 }
 
+bool connection_stayed(const struct connection *c, const struct clocks *clocks)
+{
+    return connection_has_left(c) && connection_is_open(c) && !c->torn_down &&
+           teardown_is_over(c, clocks);
+}
+
 void connection_data(struct connection *c, const struct clocks *clocks,
                      lifecycle_observer *observer, void *user)
 {

@@ -303,24 +303,66 @@ void check_other_service(const struct check_context *s, const struct cm *cm)
 static uint32_t down_frame(const struct check_context *s, const struct endport *port, uint16_t pkey)
 {
     uint32_t frame = 0;
-    for (const struct group *b = broadcasts_of(s, pkey); b; b = b->next) {
+    for (const struct group *b = groups_broadcasts(s->f->groups, port->interface, pkey); b;
+         b = b->next) {
         const struct member *m = groups_member(s->f->groups, b, port);
         frame = m ? MAX(frame, m->stopped_frame) : frame;
     }
     return frame;
 }
 
-void check_teardown(const struct check_context *s, const struct connection *c)
+static struct result teardown_of(const struct connection *c)
 {
-    const struct endport *left = c->endport[c->requester.left ? 0 : 1];
-    const struct result r = {
+    return (struct result){
         .rule = R_RFC4755_3_4_TEARDOWN,
         .about = about(c, 0),
         .expected = "a DREQ when its interface goes down",
         .actual = "the interface left the broadcast group, the connection stayed",
         .facts = {{FACT_OPEN, .connection = c}},
         .dropped = READ_GROUP | READ_MEMBER}; /* which only name the frame */
+}
+
+static const struct endport *end_that_left(const struct connection *c)
+{
+    return c->endport[c->requester.left ? 0 : 1];
+}
+
+void check_teardown(const struct check_context *s, const struct connection *c)
+{
+    const struct endport *left = end_that_left(c);
+    const struct result r = teardown_of(c);
     report_of_port(s, &r, left, down_frame(s, left, c->pkey), !connection_is_open(c));
+}
+
+/* The capture ends before a packet of either end shows that no DREQ of it is missing. */
+static void report_stayed(const struct check_context *s, const struct connection *c)
+{
+    enum { AT_END = 1 }; /* no other result has this value */
+    const struct endport *left = end_that_left(c);
+    const struct result r = teardown_of(c);
+    const struct sender sender = sender_of_port(left);
+    struct reporter reporter = *s->r;
+    const char *missing = why_not_open(s, c);
+    reporter.sender = &sender;
+    reporter.frame = down_frame(s, left, c->pkey);
+    reporter.interface = left->interface;
+    if (!is_new(&reporter, r.rule, &r.about, AT_END))
+        return;
+    if (missing)
+        report_inconclusive(&reporter, r.rule, NULL, missing);
+    else
+        report_unproved(&reporter, r.rule, &r.about, r.expected, r.actual,
+                        "waits for the next SA request or CM message of an end of the connection: "
+                        "the capture ends before it");
+}
+
+void check_teardowns_at_end(const struct check_context *s)
+{
+    for (unsigned i = 0; i < connections_count(s->f->connections); i++) {
+        const struct connection *c = connections_at(s->f->connections, i);
+        if (connection_stayed(c, &s->f->order.clocks))
+            report_stayed(s, c);
+    }
 }
 
 /* ---- data */

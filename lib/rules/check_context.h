@@ -183,6 +183,8 @@ void check_connection_message(const struct check_context *s);
 void check_other_service(const struct check_context *s, const struct cm *cm);
 /* A connection whose interface left the broadcast group: did it end? (SUBNET_TEARDOWN) */
 void check_teardown(const struct check_context *s, const struct connection *c);
+/* The capture ends here: the connections that stayed, of which that is not known yet. */
+void check_teardowns_at_end(const struct check_context *s);
 /*
  * Data on a connection, from the encapsulation header on: a message of one packet, or the first
  * packet of a message.

@@ -526,6 +526,7 @@ void checker_report_waiting(struct checker *c)
     const struct check_context s = {&r,           fabric_facts(c->fabric), NULL, NULL, c->claims,
                                     c->suspicions};
     claims_report_waiting(&s);
+    check_teardowns_at_end(&s);
     suspicions_report(&s);
 }
 

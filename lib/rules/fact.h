@@ -115,6 +115,12 @@ struct certainty fact_certainty(const struct check_context *s, const struct fact
 /* Has the packet's sender used the holder's new address, seconds before (fact_address.c)? */
 bool has_used_new_address(const struct check_context *s, const struct neighbour *holder);
 
+/*
+ * Why the connection may have ended with its interface in packets that were not captured
+ * (fact_connection.c); NULL: the next packet of an end shows it. The context needs no packet.
+ */
+const char *why_not_open(const struct check_context *s, const struct connection *c);
+
 /* Is the request too old for a reply to it? */
 bool request_is_old(const struct check_context *s, const struct resolution *q);
 

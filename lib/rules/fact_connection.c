@@ -39,15 +39,20 @@ static bool interface_goes_on(const struct check_context *s, const struct connec
  * Was every GSI packet of both ends captured since the REP? A DREQ gets a response, so the next
  * packet of either end shows whether it was missed.
  */
-struct certainty certainty_open(const struct check_context *s, const struct fact *f)
+const char *why_not_open(const struct check_context *s, const struct connection *c)
 {
-    const struct connection *c = f->connection;
     for (unsigned i = 0; i < 2; i++)
         if (!c->endport[i] || !endport_requests_are_complete_since(c->endport[i], c->rep_frame))
-            return uncertain("its DREQ may not have been captured");
+            return "its DREQ may not have been captured";
     if (c->endport[c->requester.left ? 0 : 1]->several_interfaces || interface_goes_on(s, c))
-        return uncertain("the port may have another interface, with the connection");
-    return not_joined_again(s, c);
+        return "the port may have another interface, with the connection";
+    return NULL;
+}
+
+struct certainty certainty_open(const struct check_context *s, const struct fact *f)
+{
+    const char *missing = why_not_open(s, f->connection);
+    return missing ? uncertain(missing) : not_joined_again(s, f->connection);
 }
 
 /*

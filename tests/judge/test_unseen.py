@@ -1007,6 +1007,36 @@ def test_proof_makes_it_a_violation(tmp_path):
     assert status == check.VIOLATED and not result_of(document, BEFORE_IP, "unproved")
 
 
+TEARDOWN = "rfc4755.3.4.teardown"
+
+
+def stays(seconds, lost=()):
+    """A's interface leaves, without a DREQ. So long after it, only D sends something."""
+    v = next(v for v in variants.VARIANTS if v.rule == TEARDOWN and "then a request" in v.way)
+    w = v.world()
+    w.order = [n for n in w.order[: w.order.index(v.at)] if n not in lost]
+    w.delay("D.last", seconds)
+    return 1 + w.order.index("A.leave.bcast"), w.records()
+
+
+@pytest.mark.parametrize("seconds, expected", ((11, True), (5, False)))
+def test_connection_that_stays_and_nothing_more_of_its_ends(tmp_path, seconds, expected):
+    frame, records = stays(seconds)
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document, status = report(path)
+    found = result_of(document, TEARDOWN, "unproved")
+    assert status == check.OK and bool(found) == expected
+    assert not found or found["frames"] == [frame]
+
+
+def test_connection_that_stays_and_a_packet_that_was_not_captured(tmp_path):
+    """The DREQ may be that packet."""
+    _, records = stays(11, lost=("A.leave.g4",))
+    path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
+    document, _ = report(path)
+    assert result_of(document, TEARDOWN, "inconclusive")
+
+
 def test_baseline_and_merge_keep_an_unproved_failure(tmp_path):
     _, records, _ = ends_at_violation()
     path = write(tmp_path, capfile.pcap(capfile.INFINIBAND, records, nanoseconds=True))
