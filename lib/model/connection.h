@@ -38,6 +38,7 @@ struct flow {
     uint32_t whole : 1;
     /* messages that looked like IPoIB, with consecutive PSNs; up to FLOW_RECOGNISED */
     uint32_t consecutive : 2;
+    uint32_t acknowledged : 1; /* the packet with the highest PSN was, with all before it */
 };
 
 /*
@@ -79,7 +80,7 @@ struct connection_side {
     bool refused : 1;                /* the requester: it responded to the REP with a REJ */
     /* the requester: data of both sides before the first ACK or NAK (unseen_packet.c) */
     uint8_t unacknowledged : 3;
-    uint8_t sent_after_end : 2; /* messages, up to CONNECTION_GOES_ON */
+    uint8_t sent_after_end : 3; /* points, up to CONNECTION_GOES_ON */
 };
 
 struct connection {
@@ -146,15 +147,17 @@ static inline bool connection_is_ended_by(const struct connection *c, bool reque
 
 /*
  * This end sent a message after its DREQ and the response. Messages with new PSNs, each some time
- * after the one before (lifecycle.c), are neither sent again nor left in a send queue: after so
- * many, it goes on.
+ * after the one before (lifecycle.c), are neither sent again nor left in a send queue: after three,
+ * it goes on, and after two if all before each of them was acknowledged, so that nothing held them
+ * back.
  */
-enum { CONNECTION_GOES_ON = 3 };
-void connection_sent_after_end(struct connection *c, bool requester, const struct clocks *clocks);
+enum { CONNECTION_GOES_ON = 6 };
+void connection_sent_after_end(struct connection *c, bool requester, bool acknowledged,
+                               const struct clocks *clocks);
 
 static inline bool connection_goes_on(const struct connection *c, bool requester)
 {
-    return (requester ? &c->requester : &c->responder)->sent_after_end == CONNECTION_GOES_ON;
+    return (requester ? &c->requester : &c->responder)->sent_after_end >= CONNECTION_GOES_ON;
 }
 
 /* Established, and not yet disconnected. */

@@ -141,7 +141,21 @@ void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame)
     }
     struct flow *own = (struct flow *)flow_with_psn(f);
     own->whole = looks || flow_is_next(f, psn);
-    sequence_saw(&own->sequence, psn, frame);
+    if (sequence_saw(&own->sequence, psn, frame) != SEEN_LATE)
+        own->acknowledged = false;
+}
+
+bool flow_is_acknowledged(const struct flow *f)
+{
+    return flow_with_psn(f)->acknowledged;
+}
+
+void flow_takes_ack(struct flow *f, uint32_t psn)
+{
+    struct connection *c = f->connection;
+    struct flow *data = c ? (f->to_requester ? &c->responder.flow : &c->requester.flow) : NULL;
+    if (data && data->sequence.known && data->sequence.psn == psn)
+        data->acknowledged = true;
 }
 
 void flow_sees_corrupt(struct flow *f, uint32_t psn, uint32_t frame)

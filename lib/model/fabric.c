@@ -412,6 +412,14 @@ static bool is_ended_by_sender(const struct flow *flow)
     return c && c->drep_frame && connection_is_ended_by(c, !flow->to_requester);
 }
 
+/* An ACK, and no NAK (IBA 9.7.5.1): the upper three bits of its syndrome are 0. */
+static bool is_ack(const struct packet *p)
+{
+    uint32_t at = p->ib.bth_off + BTH_SIZE;
+    return p->ib.opcode == OPCODE_ACKNOWLEDGE && view_has(p->bytes, at, AETH_SIZE) == WIRE_OK &&
+           p->bytes.p[at] >> 5 == 0 && !packet_is_corrupt(p);
+}
+
 static void classify_connected(struct fabric *f, struct packet *p)
 {
     const struct ib_packet *ib = &p->ib;
@@ -432,7 +440,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
             v->class = PAYLOAD_IPOIB;
         return;
     }
-    bool next = flow_is_next(flow, ib->psn);
+    bool next = flow_is_next(flow, ib->psn), acknowledged = flow_is_acknowledged(flow);
     bool was_ours = flow->connection && connection_is_ipoib(flow->connection);
     if (send && is_first_data(flow))
         responder_may_send(f, flow->connection);
@@ -440,11 +448,14 @@ static void classify_connected(struct fabric *f, struct packet *p)
         flow_sees_corrupt(flow, ib->psn, p->at.frame);
     else if (send)
         flow_sees(flow, ib->psn, looks, p->at.frame);
+    else if (is_ack(p))
+        flow_takes_ack(flow, ib->psn);
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     v->is_released = was_ours && !flow->connection;
     if (looks && next && is_ended_by_sender(flow) && !packet_is_corrupt(p))
-        connection_sent_after_end(flow->connection, !flow->to_requester, &f->facts.order.clocks);
+        connection_sent_after_end(flow->connection, !flow->to_requester, acknowledged,
+                                  &f->facts.order.clocks);
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
     bool ours = ipoib && is_owned(f, v->connection, next);
     bool begins = ours || looks || is_likely(p, flow, next);

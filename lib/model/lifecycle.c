@@ -254,12 +254,14 @@ bool connection_is_quiet(const struct connection *c, const struct clocks *clocks
  */
 enum { APART_NS = 100 * MS_NS };
 
-void connection_sent_after_end(struct connection *c, bool requester, const struct clocks *clocks)
+void connection_sent_after_end(struct connection *c, bool requester, bool acknowledged,
+                               const struct clocks *clocks)
 {
+    struct connection_side *side = requester ? &c->requester : &c->responder;
     if (connection_goes_on(c, requester) || connection_is_quiet(c, clocks) ||
         clocks_at_least(clocks, c->interface, time_of_connection(c)) < APART_NS)
         return;
-    (requester ? &c->requester : &c->responder)->sent_after_end++;
+    side->sent_after_end = MIN(side->sent_after_end + (acknowledged ? 3 : 2), CONNECTION_GOES_ON);
     set_connection_time(c, clocks);
 }
 

@@ -136,6 +136,10 @@ bool flow_is_next(const struct flow *f, uint32_t psn);
 void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame);
 /* The same for a corrupt one, which counts only as the next one. */
 void flow_sees_corrupt(struct flow *f, uint32_t psn, uint32_t frame);
+/* Was the packet with the highest PSN acknowledged? Only known if the set-up was captured. */
+bool flow_is_acknowledged(const struct flow *f);
+/* The QP receives an ACK with this PSN, of the data that it has sent on its connection. */
+void flow_takes_ack(struct flow *f, uint32_t psn);
 
 void connections_merge(struct connections *c, uint16_t from, uint16_t to);
 

@@ -164,10 +164,45 @@ static struct certainty never_set_up(const struct check_context *s)
     return certain_at(FACT_AT_REQUEST, port);
 }
 
+/* Was every packet of the GSI of this end captured since its REQ or REP? */
+static bool is_end_followed(const struct connection *c, bool requester)
+{
+    const struct endport *end = c->endport[requester ? 0 : 1];
+    return end && endport_requests_are_complete_since(end, requester ? c->req_frame : c->rep_frame);
+}
+
 /*
- * The receiver may use the QP for its next connection (IBA 12.9.8). It sends the REQ or the REP of
- * that one, so the PSNs of its GSI show whether it was missed. Since the set-up, because the DREQ
- * may be that of a later connection with the same communication IDs.
+ * The receiver may use the QP for its next connection (IBA 12.9.8). Both ends of that one send a
+ * REQ or a REP, so the PSNs of either GSI show whether it was missed. The sender of this packet is
+ * an end of that connection if it is an end of this one.
+ */
+static struct certainty no_later_connection(const struct check_context *s,
+                                            const struct connection *c)
+{
+    bool to_requester = s->p->classification.to_requester;
+    const struct endport *sender = c->endport[to_requester ? 1 : 0];
+    if (is_end_followed(c, to_requester))
+        return certain_at(FACT_AT_REQUEST, c->endport[to_requester ? 0 : 1]);
+    if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)))
+        return certain_at(FACT_AT_REQUEST, sender);
+    return uncertain("the set-up of a later connection may not have been captured");
+}
+
+/*
+ * The sender goes on after its own DREQ. Its messages have the next PSNs after data of the
+ * connection, so they are no later one's, whose PSNs start anywhere in 24 bits. They are captured
+ * in order with the DREQ, unless one of two capture points has lost them.
+ */
+static bool sender_goes_on(const struct connection *c, bool to_requester)
+{
+    const struct flow *data = to_requester ? &c->requester.flow : &c->responder.flow;
+    return connection_goes_on(c, !to_requester) && data->sequence.first_frame &&
+           data->sequence.first_frame < c->dreq_frame;
+}
+
+/*
+ * If the sender does not go on, the PSNs of a GSI count since the set-up, because the DREQ may be
+ * that of a later connection with the same communication IDs.
  */
 struct certainty certainty_ended(const struct check_context *s, const struct fact *f)
 {
@@ -175,13 +210,12 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     if (!c)
         return never_set_up(s);
     bool to_requester = s->p->classification.to_requester;
-    const struct endport *receiver = c->endport[to_requester ? 0 : 1];
-    uint32_t since = to_requester ? c->req_frame : c->rep_frame;
+    const struct endport *sender = c->endport[to_requester ? 1 : 0];
+    if (sender_goes_on(c, to_requester) && sender)
+        return order_has_copies(&s->f->order) ? certain_at(FACT_AT_COPY, sender) : certain();
     if (!connection_goes_on(c, !to_requester) && !connection_is_quiet(c, &s->f->order.clocks))
         return uncertain("the connection ended a moment ago");
-    if (!receiver || !endport_requests_are_complete_since(receiver, since))
-        return uncertain("the set-up of a later connection may not have been captured");
-    return certain_at(FACT_AT_REQUEST, receiver);
+    return no_later_connection(s, c);
 }
 
 /* Has the responder another connection with the queue pair that the REQ names? */
@@ -238,30 +272,12 @@ struct certainty certainty_crossing(const struct check_context *s, const struct 
     return certain_at(FACT_AT_REQUEST, c->endport[0]);
 }
 
-/* Was every packet of the GSI of this end captured since its REQ or REP? */
-static bool is_end_followed(const struct connection *c, bool requester)
-{
-    const struct endport *end = c->endport[requester ? 0 : 1];
-    return end && endport_requests_are_complete_since(end, requester ? c->req_frame : c->rep_frame);
-}
-
-/*
- * The receiver may use the QP for its next connection (IBA 12.9.8). Both ends of that one send a
- * REQ or a REP, so the PSNs of either GSI show whether it was missed. The sender of this packet is
- * an end of that connection if it is an end of this one.
- */
 struct certainty certainty_receive_mtus(const struct check_context *s, const struct fact *f)
 {
     const struct connection *c = f->connection;
-    bool to_requester = s->p->classification.to_requester;
-    const struct endport *sender = c->endport[to_requester ? 1 : 0];
     if (!connection_mtu(c))
         return uncertain("the REQ or the REP was not captured");
     if (s->f->records_are_current || connection_has_qps(c, &s->f->order.clocks))
         return certain();
-    if (is_end_followed(c, to_requester))
-        return certain_at(FACT_AT_REQUEST, c->endport[to_requester ? 0 : 1]);
-    if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)))
-        return certain_at(FACT_AT_REQUEST, sender);
-    return uncertain("the set-up of a later connection may not have been captured");
+    return no_later_connection(s, c);
 }

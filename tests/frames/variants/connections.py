@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Connections: set-up, data, the end (RFC 4755)."""
 from frames import ib
+from frames.edit import Packet
 from frames.variants import INCONCLUSIVE, broken, change, conforming
 from frames.variants.groups import ALL
 from frames.fabric import C, Node
@@ -273,19 +274,33 @@ for sender in ("requester", "responder"):
         after_dreq(w, "rc", sender, 1)
 
 
-def go_on(w, mode, sender, step, peer=False):
-    """After the sender's DREQ and the DREP: three messages with new PSNs, the first 1 s later. peer:
-    its peer has ended the connection."""
+def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False):
+    """After the sender's DREQ and the DREP: messages with new PSNs, the first 1 s later. peer: its peer
+    has ended the connection. acknowledged: each, and all data before the DREQ (RC)."""
     like, after = f"{mode}.{'ping' if sender == 'requester' else 'pong'}", "uc.drep"
     newest = max(p["psn"] for p in w.packets.values() if p["destqp"] == w[like]["destqp"])
     if (sender == "responder") != peer:
         end_by_responder(w, mode)
-    for n in range(3):
+    if acknowledged:
+        acknowledge(w, after, "early.ack", mode, sender, newest)
+        after = "early.ack"
+    for n in range(messages):
         p = w[like].copy()
         p["psn"] = newest + 1 + n
         w.insert(after, f"late.{n}", p)
         w.delay(f"late.{n}", step if n else 1)
         after = f"late.{n}"
+        if acknowledged:
+            acknowledge(w, after, f"late.{n}.ack", mode, sender, newest + 1 + n)
+            after = f"late.{n}.ack"
+
+
+def acknowledge(w, after, name, mode, sender, psn):
+    """The receiver of the sender's data acknowledges it, up to this PSN (IBA 9.7.5.1)."""
+    of = w[f"{mode}.{'pong' if sender == 'requester' else 'ping'}"]
+    ids = {name: of[name] for name in ("slid", "dlid", "destqp", "pkey")}
+    octets = ib.Frame(ib.RC | ib.ACK, b"", psn=psn, ext=ib.aeth(0x1F, 1), **ids).ib()
+    w.insert(after, name, Packet(octets))
 
 
 for mode in ("rc", "uc"):
@@ -307,6 +322,25 @@ for mode in ("rc", "uc"):
         @conforming(f"{mode.upper()}, the {sender} goes on after the DREQ of its peer")
         def peer_goes_on(w, mode=mode, sender=sender):
             go_on(w, mode, sender, 0.5, peer=True)
+
+
+for sender in ("requester", "responder"):
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"goes on after its DREQ, and all was acknowledged, {sender}",
+        "late.1",
+    )
+    def goes_on_acknowledged(w, sender=sender):
+        go_on(w, "rc", sender, 0.5, messages=2, acknowledged=True)
+
+    @conforming(f"two late messages of the {sender} after its DREQ, without an ACK")
+    def two_messages(w, sender=sender):
+        go_on(w, "rc", sender, 0.5, messages=2)
+
+    @conforming(f"one late message of the {sender} after its DREQ, and an ACK")
+    def one_message(w, sender=sender):
+        go_on(w, "rc", sender, 0.5, messages=1, acknowledged=True)
 
 
 @conforming("data right after the DREP, which was sent before")

@@ -149,7 +149,7 @@ RESULTS = {
         ("rfc4755.2.3.connection-before-ip", "after a REJ", INC, SET_UP),
         ("rfc4755.2.3.connection-before-ip", "after the DREP", INC, SET_UP),
         ("rfc4755.2.3.connection-before-ip", "after the sender's DREQ", INC, SET_UP),
-        ("rfc4755.2.3.connection-before-ip", "goes on", INC, SET_UP),
+        ("rfc4755.2.3.connection-before-ip", "goes on", FAIL, ""),
         ("rfc4755.2.3.connection-before-ip", "without a set-up", INC, SET_UP),
         ("rfc4755.3.3.simultaneous", "", INC, RESPONSE),
         ("rfc4755.3.5.service-id", "block 0x10", FAIL, ""),
