@@ -667,11 +667,13 @@ void fabric_classify(struct fabric *f, struct packet *p)
     if (whole)
         p->crcs_count = see_crcs(f, p);
     bool copy = whole && find_copy(f, p);
+    uint16_t subnet = interfaces_subnet(f->interfaces, p->captured_on);
     if (copy && p->classification.class == PAYLOAD_MAD)
-        order_copied(&f->facts.order, interfaces_subnet(f->interfaces, p->captured_on));
+        order_copied(&f->facts.order, subnet);
     if (!copy)
-        order_note(&f->facts.order, p->at.frame, interfaces_subnet(f->interfaces, p->captured_on),
-                   p->captured_on, p->at.ns);
+        order_note(&f->facts.order, p->at.frame, subnet, p->captured_on, p->at.ns);
+    else if (!p->may_be_sent_again)
+        order_copy(&f->facts.order, p->copy_of, subnet, p->captured_on, p->at.ns);
     if (whole)
         fabric_place(f, p);
     if (copy && is_lacking(f, p))

@@ -21,6 +21,14 @@ void order_note(struct order *o, uint32_t frame, uint16_t subnet, uint16_t inter
     entries[0] = (struct order_entry){ns, frame, interface};
 }
 
+void order_copy(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns)
+{
+    struct order_entry *entries = o->subnets[slot(subnet)].entries;
+    for (unsigned i = 0; i <= ORDER_FRAMES; i++)
+        if (entries[i].frame == frame)
+            entries[i] = (struct order_entry){ns, frame, interface};
+}
+
 /* Both lists have the newest frame first. */
 static void merge_entries(struct order_entry *to, const struct order_entry *from)
 {

@@ -31,7 +31,7 @@ enum { ORDER_SUBNETS = 16 };
 /* The last frames of a subnet. */
 struct order_subnet {
     struct order_entry {
-        int64_t ns;
+        int64_t ns;     /* of its last copy */
         uint32_t frame; /* 0: unused */
         uint16_t interface;
     } entries[ORDER_FRAMES + 1]; /* the last frame is at [0], earlier ones follow */
@@ -50,6 +50,12 @@ struct order {
 
 /* Record the next frame of the capture; interface: the capture interface, which sees the subnet. */
 void order_note(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns);
+
+/*
+ * Record a copy of this frame: the other capture point has it later. Two frames are as close as
+ * their nearest copies.
+ */
+void order_copy(struct order *o, uint32_t frame, uint16_t subnet, uint16_t interface, int64_t ns);
 
 /* Record that two numbers are the same subnet. */
 void order_merge(struct order *o, uint16_t from, uint16_t to);

@@ -171,10 +171,21 @@ static bool is_end_followed(const struct connection *c, bool requester)
     return end && endport_requests_are_complete_since(end, requester ? c->req_frame : c->rep_frame);
 }
 
+/* Has the port a later connection of which only its own REQ or REP was captured? */
+static bool has_half_known(const struct endport *port, const struct connection *c)
+{
+    const struct connection *d = port->connections;
+    unsigned i = 0;
+    for (; d && d != c && i < CONNECTIONS_SEARCHED; i++, d = connection_older(d, port))
+        if (!d->responder.known && !d->rej_frame)
+            return true;
+    return i == CONNECTIONS_SEARCHED || port->has_unknown_connection;
+}
+
 /*
  * The receiver may use the QP for its next connection (IBA 12.9.8). Both ends of that one send a
- * REQ or a REP, so the PSNs of either GSI show whether it was missed. The sender of this packet is
- * an end of that connection if it is an end of this one.
+ * REQ or a REP, so the PSNs of either GSI show whether it was missed; that of the sender does not
+ * name the QP. The sender of this packet is an end of that connection if it is an end of this one.
  */
 static struct certainty no_later_connection(const struct check_context *s,
                                             const struct connection *c)
@@ -183,7 +194,8 @@ static struct certainty no_later_connection(const struct check_context *s,
     const struct endport *sender = c->endport[to_requester ? 1 : 0];
     if (is_end_followed(c, to_requester))
         return certain_at(FACT_AT_REQUEST, c->endport[to_requester ? 0 : 1]);
-    if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)))
+    if (is_end_followed(c, !to_requester) && endport_has_lid(sender, port_to_lid(s->p->src)) &&
+        !has_half_known(sender, c))
         return certain_at(FACT_AT_REQUEST, sender);
     return uncertain("the set-up of a later connection may not have been captured");
 }

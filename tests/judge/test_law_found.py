@@ -14,6 +14,16 @@ PROGRAM = os.path.join(BUILD, "tests/law-chains")
 # The situation, the capture, the chain.
 FOUND = [
     (
+        "data of the responder whose copy is near the RTU",
+        "counterpart/RC_the_responder_right_before_the_RTU",
+        "keep 131-136; double -1 3; swap 2500000 135",
+    ),
+    (
+        "a later connection of the sender, whose REP was not captured",
+        "counterpart/the_same_its_rep_was_not_captured",
+        "keep 131-133,138,143-144,146-149,151",
+    ),
+    (
         "data of a later connection with the same queue pairs and Starting PSN",
         "counterpart/a_later_connection_with_the_same_queue_pairs_has_larger_Receive_MTUs",
         "keep 131-132,151",

@@ -476,6 +476,20 @@ static void neighbours_may_be_swapped(void **state)
     assert_false(order_is_uncertain(&o, 2));
 }
 
+/* The nearest copies count, in the time of the other capture point. */
+static void frames_may_be_swapped_by_their_copies(void **state)
+{
+    (void)state;
+    const int64_t ms = 1000000;
+    struct order o = {0};
+    order_note(&o, 1, 0, 0, 0);
+    order_note(&o, 2, 0, 0, 5 * ms);
+    order_note(&o, 4, 0, 0, (ORDER_MS + 1) * ms);
+    assert_false(order_is_uncertain(&o, 1));
+    order_copy(&o, 1, 0, 0, ms);
+    assert_true(order_is_uncertain(&o, 1));
+}
+
 static void frames_of_other_subnets_do_not_count(void **state)
 {
     (void)state;
@@ -759,6 +773,7 @@ int main(void)
         cmocka_unit_test(an_ip_moves_to_another_port),
         cmocka_unit_test(neighbours_stay_below_their_limit),
         cmocka_unit_test(neighbours_may_be_swapped),
+        cmocka_unit_test(frames_may_be_swapped_by_their_copies),
         cmocka_unit_test(frames_of_other_subnets_do_not_count),
         cmocka_unit_test(joined_subnets_count_together),
         cmocka_unit_test(window_of_the_last_slot_is_not_forgotten),
