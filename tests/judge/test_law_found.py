@@ -189,16 +189,6 @@ FOUND = [
         "keep 101-109,112",
     ),
     (
-        "a REP that was lost before its REJ, IPv6",
-        "counterpart/RC_IPv6_the_responder_after_a_REJ_of_the_REP_which_it_has_not_received",
-        "keep 131,133-136",
-    ),
-    (
-        "a REP that was lost before its REJ, IPv4",
-        "counterpart/UC_IPv4_the_responder_after_a_REJ_of_the_REP_which_it_has_not_received",
-        "keep 137,139-142",
-    ),
-    (
         "a join whose response follows data",
         "unusual/connection_stays_while_groups_are_joined_again",
         "swap 2500000 47-59",

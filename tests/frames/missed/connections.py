@@ -190,6 +190,18 @@ def lost_rtu():
     return last_requests(w)
 
 
+def refused_after_data():
+    """The requester sends data, and then a REJ instead of the RTU. Its data allows that of the
+    responder (IBA 12.9.8)."""
+    w = joined()
+    tid = req(w, "c.req", A, B, RC_IDS[0], RC_QPS[0])
+    rep(w, "c.rep", B, A, tid, RC_IDS, RC_QPS[1])
+    w.data("c.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    rej(w, "c.rej", A, B, tid, RC_IDS, CONSUMER, REJ_REP)
+    w.data("c.pong", B, A, RC_QPS[0], 0x100, ping(B, A, reply=True))
+    return last_requests(w)
+
+
 # ---- alternate paths (IBA 12.8.1) of a later connection of another protocol
 
 OTHER_SERVICE = 0x123456789ABCDEF0
@@ -444,6 +456,7 @@ REPEATED_REP = [
         )
         for form in FORMS
     ],
+    Case("responder's data after data and a REJ", CONFORMS, refused_after_data),
     Case("missed REP, late", CONFORMS, LATE(lost_rtu, "c.req"), lost=CONNECTION),
     Case(
         "responder's data before its REP",

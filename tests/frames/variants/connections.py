@@ -449,13 +449,6 @@ for mode in ("rc", "uc"):
     def responder_after_refusal(w, mode=mode, own=own):
         refuse_rep(w, mode, own, but=("pong",))
 
-    @conforming(f"{mode.upper()}, the responder, after data and a REJ of the requester")
-    def data_before_refusal(w, mode=mode, own=own):
-        """IBA 12.9.8.2: the first packet of the requester shows that the connection is set up."""
-        refuse_rep(w, mode, own, but=("ping", "pong"))
-        w.order.remove(f"{mode}.ping")
-        w.insert(f"{mode}.rep", f"{mode}.ping", w[f"{mode}.ping"])
-
 
 # ---- 3.2, 3.5, 5, 6: the messages
 
