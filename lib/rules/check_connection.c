@@ -188,9 +188,11 @@ static void check_early(const struct check_context *s, const struct cm *cm,
                              .expected = "no IP datagram before the REP",
                              .actual = "IP datagrams between REQ and REP",
                              .facts = {{FACT_EARLY_DATA, .connection = c}}};
-    settle_result(s, &r,
-                  c->requester.flow.early_frame <= c->req_frame &&
-                      c->responder.flow.early_frame <= c->req_frame);
+    uint32_t to_requester = c->requester.flow.early_frame,
+             to_responder = c->responder.flow.early_frame;
+    bool by_responder = to_requester > c->req_frame;
+    uint32_t frame = by_responder ? to_requester : to_responder;
+    report_of_port(s, &r, c->endport[by_responder ? 1 : 0], frame, frame <= c->req_frame);
 }
 
 static void on_rep(const struct check_context *s, const struct cm *cm, const struct connection *c)

@@ -118,7 +118,7 @@ for mode, like, back, qps in (
     @broken(
         "rfc4755.2.3.connection-before-ip",
         f"{mode.upper()}, the responder before its REP",
-        f"{mode}.rep",
+        "early",
     )
     def responder_early(w, mode=mode, back=back, qps=qps):
         early_frame(w, "early", f"{mode}.req", back, qps[0])
@@ -126,7 +126,7 @@ for mode, like, back, qps in (
     @broken(
         "rfc4755.2.3.connection-before-ip",
         f"{mode.upper()}, the requester before the REP",
-        f"{mode}.rep",
+        "early",
     )
     def requester_early(w, mode=mode, like=like, qps=qps):
         early_frame(w, "early", f"{mode}.req", like, qps[1])
@@ -136,7 +136,7 @@ for mode, like, back, qps in (
     @broken(
         "rfc4755.2.3.connection-before-ip",
         f"{mode.upper()}, the requester right before the REP",
-        f"{mode}.rep",
+        "early",
         early=INCONCLUSIVE,
         why="neighbours in a capture may have been sent in the other order",
     )
