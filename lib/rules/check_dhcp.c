@@ -221,15 +221,24 @@ static void check_client_id(const struct reporter *r, struct view v, const struc
 }
 
 /*
- * RFC 4390 §2.2: ciaddr is zero and the flag set while the client has no address: DHCPDISCOVER, and
- * DHCPREQUEST in the state SELECTING, which alone has a server identifier (RFC 2131 table 5), or
- * without ciaddr.
+ * Does the DHCPREQUEST ask for an address (RFC 2131 table 5)? Only the state SELECTING has a server
+ * identifier; in INIT-REBOOT, the client has no source address and names the one that it wants.
  */
-static bool has_no_address(const struct dhcp *d)
+static bool asks_for_address(const struct datagram *g)
 {
-    bool selects = d->server && d->flags & DHCP_FLAG_BROADCAST;
+    bool reboots = g->dhcp.requested && be32(g->body.p + IPV4_SOURCE) == 0;
+    return g->dhcp.flags & DHCP_FLAG_BROADCAST && (g->dhcp.server || reboots);
+}
+
+/*
+ * RFC 4390 §2.2: ciaddr is zero and the flag set while the client has no address: DHCPDISCOVER, and
+ * DHCPREQUEST in the states SELECTING and INIT-REBOOT, or without ciaddr.
+ */
+static bool has_no_address(const struct datagram *g)
+{
+    const struct dhcp *d = &g->dhcp;
     return d->message_type == DHCP_DISCOVER ||
-           (d->message_type == DHCP_REQUEST && (selects || d->ciaddr == 0));
+           (d->message_type == DHCP_REQUEST && (asks_for_address(g) || d->ciaddr == 0));
 }
 
 /*
@@ -237,28 +246,31 @@ static bool has_no_address(const struct dhcp *d)
  * in. A client that releases its lease has been in one of them; a client that sends DHCPINFORM may
  * have its address without a lease. The RFC does not mention DECLINE.
  */
-static bool has_address(const struct dhcp *d)
+static bool has_address(const struct datagram *g)
 {
-    return d->ciaddr != 0 && !has_no_address(d) &&
+    const struct dhcp *d = &g->dhcp;
+    return d->ciaddr != 0 && !has_no_address(g) &&
            (d->message_type == DHCP_REQUEST || d->message_type == DHCP_RELEASE ||
             (d->message_type == DHCP_INFORM && d->flags & DHCP_FLAG_BROADCAST));
 }
 
-static void check_flag(const struct reporter *r, const struct check_context *s, struct view v,
-                       const struct dhcp *d)
+static void check_flag(const struct reporter *r, const struct check_context *s,
+                       const struct datagram *g)
 {
+    struct view v = g->dhcp_bytes;
+    const struct dhcp *d = &g->dhcp;
     bool set = d->flags & DHCP_FLAG_BROADCAST;
     const uint8_t *flags = v.p + DHCP_FLAGS;
     struct reporter of = *r;
     char client[32], actual[64];
     g_snprintf(actual, sizeof actual, "%s by %s", set ? "set" : "not set",
                client_text(v, d, client, sizeof client));
-    if (has_no_address(d)) {
+    if (has_no_address(g)) {
         if (d->message_type == DHCP_DISCOVER || d->ciaddr)
             expect_ipv4(r, R_RFC4390_2_2_CIADDR_ZERO, v.p + DHCP_CIADDR, 0);
         expect_of_client(r, R_RFC4390_2_2_BROADCAST_FLAG, d, set, flags, 2, "BROADCAST flag set",
                          actual);
-    } else if (has_address(d)) {
+    } else if (has_address(g)) {
         if (d->message_type == DHCP_INFORM && !has_lease(s, d))
             of.doubt = "a DHCPINFORM does not show whether the client has a lease";
         expect_of_client(&of, R_RFC4390_2_2_NO_BROADCAST_FLAG, d, !set, flags, 2,
@@ -277,13 +289,15 @@ static void inconclusive_message(const struct reporter *r, struct view v)
 }
 
 static void check_dhcp_message(const struct reporter *r, const struct check_context *s,
-                               struct view v, const struct dhcp *d)
+                               const struct datagram *g)
 {
+    struct view v = g->dhcp_bytes;
+    const struct dhcp *d = &g->dhcp;
     expect_number(r, R_RFC4390_2_1_HTYPE, v.p + DHCP_HTYPE, 1, DHCP_HTYPE_INFINIBAND);
     expect_number(r, R_RFC4390_2_1_HLEN, v.p + DHCP_HLEN, 1, 0);
     check_chaddr(r, v, d);
     check_client_id(r, v, d);
-    check_flag(r, s, v, d);
+    check_flag(r, s, g);
 }
 
 void check_dhcp(const struct reporter *r, const struct check_context *s, const struct datagram *g)
@@ -302,7 +316,7 @@ void check_dhcp(const struct reporter *r, const struct check_context *s, const s
         return;
     }
     if (d->message_type)
-        check_dhcp_message(r, s, v, d);
+        check_dhcp_message(r, s, g);
     else if (d->options == WIRE_TRUNCATED)
         inconclusive_message(r, v);
     /* otherwise BOOTP: the RFC binds only DHCP clients */

@@ -253,6 +253,8 @@ static void check_group_pkey(const struct check_context *s, const struct subnet_
                                        pkey);
     r.dropped = READ_PKEYS; /* may_be_limited_members(): a port of this partition */
     bool differs = !same_partition(wanted, pkey);
+    if (differs && same_partition(wanted, be16(e->group->mgid + MGID_PKEY)))
+        r.facts[0].kind = FACT_NONE; /* the P_Key of a link is in its MGIDs: it never changes */
     if (!differs && lacks_bit && may_be_limited_members(s, e)) {
         if (r.unknown_at) /* a Report has no P_Key */
             report_inconclusive(s->r, r.rule, r.unknown_at, limited_members);
@@ -281,10 +283,25 @@ static void suspect_record(const struct check_context *s, const struct subnet_ev
 #undef ATTRIBUTE
 }
 
+/*
+ * Does the record have another P_Key than its MGID, which has the link's? Then the SA is at fault,
+ * unless the join that chose the MGID has the record's too.
+ */
+static bool has_pkey_of_another_link(const struct subnet_event *e, const struct mgid *m)
+{
+    const struct sa_request *q = e->request;
+    return !m->broadcast && !same_partition(e->group_facts.pkey, m->pkey) && e->broadcast &&
+           same_partition(e->broadcast_facts.pkey, m->pkey) &&
+           !(q && q->mask & MCM_HAS_PKEY && !same_partition(q->wanted.pkey, m->pkey));
+}
+
 static void on_record(const struct check_context *s, const struct subnet_event *e,
                       const struct mgid *m)
 {
-    check_mgid(s->r, e->record + MCM_MGID, e->group_facts.pkey);
+    if (has_pkey_of_another_link(e, m))
+        check_mgid_form(s->r, e->record + MCM_MGID);
+    else
+        check_mgid(s->r, e->record + MCM_MGID, e->group_facts.pkey);
     if (m->broadcast) {
         check_broadcast_record(s, e);
         return;

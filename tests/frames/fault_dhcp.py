@@ -6,7 +6,7 @@ from frames.fixture import PASS, as_it_is, base, fail, passes
 
 DHCP, CONFORMANT = "dhcp.pcap", "dhcp"
 DISCOVER, REQUEST, DECLINE, ACK, RELEASE, INFORM = 1, 3, 4, 5, 7, 8  # RFC 2132 §9.6
-OVERLOAD, MESSAGE_TYPE, CLIENT_ID, END = 52, 53, 61, 255
+OVERLOAD, MESSAGE_TYPE, SERVER, CLIENT_ID, END = 52, 53, 54, 61, 255
 BROADCAST = 0x8000
 N1_GUID = ib.gid("fe80::11:7500:0:110")[8:]
 DUID_LL = b"\xff\0\0\0\x01\0\x03\0\x20" + N1_GUID
@@ -444,6 +444,19 @@ fail(
     "the request for the offered address has it in ciaddr, too",
     variant="-2",
 )(lambda t: change_of(first(t, REQUEST), ciaddr=ib.ip4("10.0.0.76")))
+
+
+@fail(
+    "rfc4390.2.2.ciaddr-zero",
+    CONFORMANT,
+    "n1 asks for its address again (INIT-REBOOT: option 50, from 0.0.0.0), with it in ciaddr, too",
+    variant="-3",
+)
+def reboots(t):
+    frame, m = first(t, REQUEST)
+    m.replace(SERVER)
+    m.put(ciaddr=ib.ip4("10.0.0.76"))
+    return frame
 
 
 @fail(

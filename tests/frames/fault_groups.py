@@ -108,6 +108,15 @@ def group_attributes_hop(t):
     return 70
 
 
+sets(
+    "rfc4391.10.group-attributes",
+    DATAGRAM,
+    "the SA's record of 239.1.2.3 has P_Key 0x8001; n1's join, the MGID and the link have 0xffff",
+    {70: {"mcm.pkey": 0x8001}},
+    variant="-3",
+)
+
+
 @fail(
     "rfc4391.10.group-other-attributes",
     DATAGRAM,

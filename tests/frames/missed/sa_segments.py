@@ -56,10 +56,10 @@ IN = {0: (1,), OVER_TWO: (1, 2), IN_SECOND: (2,), OVER_TWO_LATER: (2, 3), IN_THI
 
 # Where the data of a segment begin: LRH, BTH, DETH, then MAD, RMPP and SA header (IBA 13.6.2, 15.2.1)
 SEGMENT_DATA = 8 + 12 + 8 + 24 + 12 + 20
-# MCMemberRecord has 52 bytes (IBA 15.2.5.17): 4 and 5 are the MGID's P_Key, 6 to 15 its group ID (RFC
-# 4391 §4), 32 to 35 the Q_Key.
+# MCMemberRecord has 52 bytes (IBA 15.2.5.17): 6 to 15 are the MGID's group ID (RFC 4391 §4), 32 to 35
+# the Q_Key, 40 and 41 the P_Key.
 QKEY = (ATTRIBUTES, {"qkey": OTHER_QKEY})
-MGID_PKEY = ("rfc4391.4.mgid-pkey", {"pkey": 0x8001})
+PKEY = (ATTRIBUTES, {"pkey": 0x8001})
 GROUP_ID = ("rfc4391.4.mgid-group-id-ipv4", {"mgid": "ff12:401b:ffff:1::f00:1"})
 
 
@@ -143,8 +143,8 @@ CASES = [
     of_fault(0, GROUP_ID, 6, 16),
     of_fault(OVER_TWO_LATER, GROUP_ID, 0, 8),  # two of its bytes are in segment 2
     of_fault(OVER_TWO, GROUP_ID, 0, 20),  # in segment 1: all that segment 2 has of the record
-    of_fault(OVER_TWO, MGID_PKEY, 0, 20),
-    of_fault(OVER_TWO_LATER, MGID_PKEY, 0, 44),
+    of_fault(OVER_TWO, PKEY, 8, 10),
+    of_fault(OVER_TWO_LATER, PKEY, 32, 34),
     Case(
         "record in two segments",
         exactly(("request", MLID)),
