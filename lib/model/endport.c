@@ -238,6 +238,7 @@ static void take_over(struct endport *p, struct endport *nameless)
     if (!p->service_id)
         p->service_id = nameless->service_id;
     p->several_interfaces |= nameless->several_interfaces;
+    p->moved |= nameless->moved;
     p->has_unknown_connection |= nameless->has_unknown_connection;
     if (!p->pkeys) {
         p->pkeys = nameless->pkeys;
@@ -276,6 +277,7 @@ static struct endport *learn(struct endports *e, uint16_t interface, uint16_t li
         p = endports_get_by_gid(e, interface, gid, true);
     if (!p)
         return NULL;
+    p->moved |= p->lid && !endport_has_lid(p, lid);
     if (assigned)
         p->lid = lid; /* the base LID */
     else

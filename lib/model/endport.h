@@ -67,6 +67,7 @@ struct endport {
      * although it was a FullMember, or another port GUID was seen at its LID (IBA 4.1.1).
      */
     uint8_t several_interfaces : 1;
+    uint8_t moved : 1; /* it had another LID before, in this capture */
     /* it sent or received a CM message of a connection whose REQ was not captured */
     uint8_t has_unknown_connection : 1;
     /* how often an interface ended: it left its broadcast group, or was brought up again */

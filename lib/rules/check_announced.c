@@ -239,10 +239,19 @@ static const struct resolution *request_to_sender(const struct check_context *s,
         const struct resolution *q = n->link == of->link
                                          ? resolution_request(s->f->resolutions, &like, 0)
                                          : NULL;
-        if (q && !q->replied && ip_same(&q->requester_ip, &of->requester_ip))
+        if (q && !q->replied && !request_is_old(s, q) &&
+            ip_same(&q->requester_ip, &of->requester_ip))
             return q;
     }
     return NULL;
+}
+
+/* The request of this requester in that frame. */
+static struct entity entity_request(const uint8_t *requester, uint32_t frame)
+{
+    struct entity about = entity_address(requester);
+    about.number = frame;
+    return about;
 }
 
 /*
@@ -255,7 +264,7 @@ static void suspect_reply(const struct check_context *s, const struct resolution
     /* 0 is no interface's address: the requester itself would have sent it. */
     bool by_requester = lladdr_is_zero(p + a->tha) &&
                         s->p->ib.dqpn == be24(q->requester + LLADDR_QPN);
-    const struct result r = {
+    struct result r = {
         .rule = R_RFC4391_9_2_ARP_AS_RFC826,
         .about = entity_address(p + a->tha),
         .value = be32(p + a->tpa),
@@ -267,20 +276,22 @@ static void suspect_reply(const struct check_context *s, const struct resolution
         .facts = {{FACT_REQUEST, .request = q, .ip = by_requester ? NULL : &q->requester_ip}},
         /* read for the sender, the holder, and the target's QPN */
         .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT | READ_UD_QPNS | READ_QP};
+    if (of_sender)
+        r.about = entity_request(p + a->tha, q->frame);
     report_result(s, &r);
 }
 
 /*
- * No request for the reply was captured, and its sender has an IP address that was another port's.
- * It may answer a request for another address of the sender.
+ * No request for the reply was captured. It may answer a request for another address of the sender.
+ * moves: its sender has an IP address that was another port's.
  */
 static void suspect_sender_ip(const struct check_context *s, const struct resolution *like,
-                              const uint8_t *p, const struct arp *a)
+                              const uint8_t *p, const struct arp *a, bool moves)
 {
     const struct resolution *q = request_to_sender(s, like, p + a->sha);
     if (q)
         suspect_reply(s, q, p, a, true);
-    else if (!ip_same(&like->target, &like->requester_ip))
+    else if (moves && !ip_same(&like->target, &like->requester_ip))
         report_inconclusive(s->r, R_RFC4391_9_2_ARP_AS_RFC826, p + a->spa,
                             "the request that the reply answers was not captured");
 }
@@ -386,13 +397,15 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
     const struct resolution like = request_in_reply(s, p, a), *q = request_of_reply(s, &like);
     const struct ip target = like.requester_ip;
     const struct resolution *of_holder = request_of_holder(s, &like, &target);
-    bool moves = s->e->has_duplicate && !ib_goes_to_group(&s->p->ib);
+    bool to_port = !ib_goes_to_group(&s->p->ib), moves = s->e->has_duplicate && to_port;
     if (q && !(moves && request_is_old(s, q))) {
+        const struct entity about = entity_request(p + a->tha, q->frame);
         report_pass(s->r, R_RFC4391_9_2_ARP_AS_RFC826);
+        suspicions_drop(s, R_RFC4391_9_2_ARP_AS_RFC826, &about);
         return;
     }
     if (q) {
-        suspect_sender_ip(s, &like, p, a);
+        suspect_sender_ip(s, &like, p, a, moves);
         return;
     }
     q = resolution_request(s->f->resolutions, &like, 0);
@@ -400,8 +413,8 @@ static void check_reply_target(const struct check_context *s, const uint8_t *p, 
         fail_target_ip(s, q, p, a, &target);
     else if (!suspect_target(s, p + a->tha) && of_holder)
         fail_target(s, of_holder, p, a);
-    else if (!of_holder && moves)
-        suspect_sender_ip(s, &like, p, a);
+    else if (!of_holder && to_port)
+        suspect_sender_ip(s, &like, p, a, moves);
 }
 
 /* RFC 4755's rule if the requester's address has a connected-mode flag, else RFC 4391's. */
@@ -460,6 +473,14 @@ static bool is_reply_to_target(uint16_t op)
     return op == ARP_REPLY || op == INARP_REPLY;
 }
 
+/* Does the holder of the target's IP address wait for a reply from the sender's? */
+static bool is_awaited(const struct check_context *s, const uint8_t *p, const struct arp *a)
+{
+    const struct resolution like = request_in_reply(s, p, a),
+                            *q = request_of_holder(s, &like, &like.requester_ip);
+    return q && !q->replied && !request_is_old(s, q) && goes_to_requester(s, q, p + a->tha);
+}
+
 /*
  * Is the target of this reply its sender? Then the reply answers no request: the sender announces
  * its address (RFC 5227 section 3), also to a single neighbour.
@@ -468,9 +489,11 @@ static bool is_announcement_to_neighbour(const struct check_context *s, const ui
                                          const struct arp *a)
 {
     const uint8_t *tha = p + a->tha;
-    return lladdr_same(p + a->sha, tha) ||
-           (be24(tha + LLADDR_QPN) == s->p->ib.sqpn &&
-            fabric_whose_gid(s->f, s->p, tha + LLADDR_GID) == WHOSE_OWN);
+    bool of_sender = lladdr_same(p + a->sha, tha) ||
+                     (be24(tha + LLADDR_QPN) == s->p->ib.sqpn &&
+                      fabric_whose_gid(s->f, s->p, tha + LLADDR_GID) == WHOSE_OWN);
+    bool is_reply = a->op == ARP_REPLY && a->pro == TYPE_IPV4 && a->pln == 4;
+    return of_sender && !(is_reply && is_awaited(s, p, a));
 }
 
 /* 169.254.0.0/16, whose replies must be broadcast (RFC 3927 section 2.5) */
@@ -499,10 +522,51 @@ static void check_arp_reply_to_port(const struct check_context *s, const uint8_t
                         "the request was not captured: the target's address may be wrong");
 }
 
+static void describe_lid(const struct check_context *s, const struct result *r, char *expected,
+                         char *actual)
+{
+    (void)s;
+    g_snprintf(expected, RESULT_TEXT, "the requester's LID %u", (unsigned)r->wanted);
+    g_snprintf(actual, RESULT_TEXT, "LID %u, which is another port's", (unsigned)r->value);
+}
+
+/* The QPN is that of the requester's port, so the reply must go to this port: to one of its LIDs.
+ */
+static void check_arp_reply_lid(const struct check_context *s, const uint8_t *p,
+                                const struct arp *a, enum rule_number rule)
+{
+    const struct ib_packet *ib = &s->p->ib;
+    const struct resolution like = request_in_reply(s, p, a), *q = request_of_reply(s, &like);
+    const struct endports *all = s->f->endports;
+    if (!q || !q->lid || !ib->has_lrh || ib->has_grh || ib_goes_to_group(ib))
+        return;
+    const struct endport *port = endports_by_lid(all, s->p->at.interface, q->lid),
+                         *at = endports_by_lid(all, s->p->at.interface, ib->dlid);
+    if (ib->dlid == q->lid || (port && endport_has_lid(port, ib->dlid)) || !at || at == port ||
+        !endport_has_gid(at) || memcmp(at->gid, p + a->tha + LLADDR_GID, GID_SIZE) == 0)
+        return;
+    struct resolution waiting = *q;
+    waiting.replied &= q->reply_frame != s->p->at.frame;
+    const struct result r = {.rule = rule,
+                             .about = entity_address(p + a->tha),
+                             .wanted = q->lid,
+                             .value = ib->dlid,
+                             .is_code = true,
+                             .at = {s->r->base + LRH_DLID, 2},
+                             .unknown_at = p + a->tha,
+                             .describe = describe_lid,
+                             .facts = {{FACT_REQUEST, .port = at, .request = &waiting}},
+                             /* read for the sender's address, and for the holder's request */
+                             .dropped = READ_GIDS | READ_NEIGHBOUR | READ_PORT};
+    report_result(s, &r);
+}
+
 static void check_arp_reply_to(const struct check_context *s, const uint8_t *p, const struct arp *a)
 {
     const uint8_t *requester = p + a->tha;
     enum rule_number rule = reply_rule(requester, R_RFC4391_9_1_1_ARP_REPLY_QPN);
+    if (a->op == ARP_REPLY && a->pln == 4)
+        check_arp_reply_lid(s, p, a, rule);
     if (!ib_goes_to_group(&s->p->ib))
         check_arp_reply_to_port(s, p, a, rule);
     else if (!is_link_local_ipv4(p, a) && !lladdr_is_zero(requester) &&

@@ -23,7 +23,7 @@ struct fact {
     /*
      * the one that the fact is about; GROUP_ABSENT, MLID: the sender; NO_BROADCAST: the one that
      * sends on the link or joins a group of it; NEIGHBOUR: the sender, whose own address it is;
-     * NULL: it is the receiver's
+     * NULL: it is the receiver's; REQUEST: the one to whose LID the reply goes, NULL: no matter
      */
     const struct endport *port;
     union {

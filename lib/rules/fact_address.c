@@ -407,14 +407,27 @@ static bool has_no_other_request(const struct check_context *s, const struct res
     return age > ANSWER_SECONDS * NANOSECONDS;
 }
 
+/*
+ * Has the port had its LID since it started in this capture? Otherwise peers may have a path to an
+ * earlier LID in their caches.
+ */
+static bool keeps_lid(const struct endport *p)
+{
+    return p && !p->moved && endport_requests_are_complete_since_start(p);
+}
+
 /* The requester's next datagram shows whether a request since then was not captured. */
 struct certainty certainty_request(const struct check_context *s, const struct fact *f)
 {
     const struct resolution *q = f->request;
     const struct endport *port = endports_by_lid(s->f->endports, s->p->at.interface, q->lid);
+    bool keeps = !f->port || (keeps_lid(f->port) && keeps_lid(port) && keeps_lid(sending_port(s)));
     if (!request_waits(s, q))
         return uncertain("the requester's last request is older than 5 s, or has a reply: another "
                          "request may not have been captured");
+    if (!keeps)
+        return captured_in(q->frame, uncertain("the responder may have a path to an earlier LID of "
+                                               "the requester"));
     bool known = port && (!f->ip || is_anothers(s, f->ip, q->requester)) &&
                  has_no_other_request(s, q);
     return known ? certain_at(FACT_AT_DATAGRAM, port)

@@ -581,6 +581,39 @@ def test_an_address_that_moved_is_announced_to_a_neighbour(tmp_path):
     assert suspected(s, tmp_path) == []
 
 
+def answers_for_another(replies):
+    """a asks for b's address; b answers with one that no host has announced. replies: b's right
+    reply follows."""
+    s, a, b, _ = late()
+    known(s, b)
+    s.arp_request(a, b.ip)
+    s.ud(b, a, encap(0x0806, ib.arp(2, b.addr, "10.0.0.77", a.addr, a.ip)))
+    if replies:
+        s.arp_reply(b, a)
+    return s
+
+
+def test_a_reply_has_a_senders_ip_that_is_not_known(tmp_path):
+    texts = ("the requested IP address", "another address", ANOTHER)
+    assert suspected(answers_for_another(False), tmp_path) == [(RFC826, 3, 2, *texts)]
+
+
+def test_the_right_reply_follows_the_announcement_to_a_neighbour(tmp_path):
+    assert suspected(answers_for_another(True), tmp_path) == []
+
+
+@pytest.mark.parametrize("known_there", [True, False], ids=["of another port", "of no known port"])
+def test_a_reply_goes_to_another_lid(known_there, tmp_path):
+    """a asks for b's address; b's reply goes to c's LID, or to one that may be a's by its LMC."""
+    s, a, b, c = late()
+    known(s, c)
+    s.arp_request(a, b.ip)
+    s.arp_reply(b, a, dlid=c.lid if known_there else 99)
+    texts = (f"the requester's LID {a.lid}", f"LID {c.lid}, which is another port's", ANOTHER)
+    expected = [("rfc4391.9.1.1.arp-reply-qpn", 3, 2, *texts)] if known_there else []
+    assert suspected(s, tmp_path) == expected
+
+
 # ---- a group with other attributes than the broadcast group
 
 

@@ -165,20 +165,29 @@ void claims_decide_sa(const struct check_context *s)
 
 /*
  * Is the current datagram an ARP request from the IP address to which the reply of the claim
- * went? Then the requester has that address, and the reply may be right.
+ * went? Then the requester has that address, and the reply may be right. If the target of the claim
+ * is its sender: is it the reply to the same request?
  */
 static bool requests_from_target(const struct check_context *s, const struct claim *f)
 {
     const struct datagram *d = &s->p->datagram;
-    return d->encap.type == TYPE_ARP && d->arp_result == WIRE_OK && d->arp.op == ARP_REQUEST &&
-           d->arp.pln == 4 && be32(d->body.p + d->arp.spa) == f->value;
+    const struct arp *a = &d->arp;
+    const uint8_t *p = d->body.p;
+    if (d->encap.type != TYPE_ARP || d->arp_result != WIRE_OK || a->pln != 4)
+        return false;
+    if (a->op != ARP_REPLY || be32(p + a->tpa) != f->value)
+        return a->op == ARP_REQUEST && be32(p + a->spa) == f->value;
+    struct resolution like = {.link = packet_link_key(s->p), .target = ip_read(p + a->spa, 4)};
+    memcpy(like.requester, p + a->tha, LLADDR_SIZE);
+    const struct resolution *q = resolution_request(s->f->resolutions, &like, 0);
+    return !q || q->frame < f->frame;
 }
 
 /* Did the requester of the claim's ARP request send the current datagram? */
 static bool is_requester(const struct check_context *s, const struct claim *f)
 {
-    return f->when == FACT_AT_DATAGRAM && f->port->interface == s->p->at.interface &&
-           f->request.lid == port_to_lid(s->p->src) &&
+    return f->when == FACT_AT_DATAGRAM && f->frame != s->p->at.frame &&
+           f->port->interface == s->p->at.interface && f->request.lid == port_to_lid(s->p->src) &&
            be24(f->request.requester + LLADDR_QPN) == s->p->ib.sqpn;
 }
 

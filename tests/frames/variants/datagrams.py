@@ -400,6 +400,11 @@ change(
     "rfc4391.9.1.1.arp-reply-qpn", "ARP reply to a unicast request", "C.arp.reply", {"destqp": 0x99}
 )
 change("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply", {"destqp": 0x99}, ALL)
+for rule, at, name, other in (
+    ("rfc4391.9.1.1.arp-reply-qpn", "C.arp.reply", "D.arp.reply", A),
+    ("rfc4755.3.1.reply-to-ud-qpn", "A.rarp.request", "B.arp.reply", D),
+):  # at: the requester's next datagram that is certainly later
+    change(rule, "ARP reply to another port's LID", at, {"dlid": other.lid}, frames=(name,))
 for rule, way, name in (
     ("rfc4391.9.1.1.arp-reply-qpn", "ARP reply", "D.arp.reply"),
     ("rfc4755.3.1.reply-to-ud-qpn", "ARP reply", "B.arp.reply"),
@@ -649,6 +654,23 @@ change(
     {"arp.tpa": A.ip},
     frames=("D.arp.reply",),
 )
+
+
+@broken("rfc4391.9.2.arp-as-rfc826", "ARP reply, its sender as target", "D.na")
+def reply_to_itself(w):  # at: the sender's next datagram that is certainly later
+    p = w["D.arp.reply"].payload
+    p[36:56] = p[12:32]
+
+
+@conforming("two ARP requests, and the replies in the other order")
+def replies_in_other_order(w):
+    second = Node(D.lid, D.gid, D.qpn, "10.0.0.44", D.ll, D.flags)
+    w.send("D.arp.announce", "C.first", C, "A.bcast", arp(1, C, D, bytes(20)))
+    w.send("C.first", "C.second", C, "A.bcast", arp(1, C, second, bytes(20)))
+    w.send("C.second", "D.second", D, "D.arp.reply", arp(2, second, C))
+    w.send("D.second", "D.first", D, "D.arp.reply", arp(2, D, C))
+
+
 change(
     "rfc4391.9.2.arp-as-rfc826",
     "ARP reply, an unknown IP as target",

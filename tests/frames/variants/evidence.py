@@ -82,6 +82,7 @@ INC, NOT, NEW = (
     NOT_JUDGED,
     "the QP was not known to be an interface's before this frame",
 )
+EARLIER_LID = "the responder may have a path to an earlier LID of the requester"
 # the sender's resolution, which is in the capture, is all the evidence
 RESOLVED = [
     ("rfc4391.9.1.1.traffic-to-qpn", "not resolved", INC, datagrams.UNRESOLVED),
@@ -97,6 +98,14 @@ RESULTS = {
     "early": [],
     "erf": [],
     "late": [
+        ("rfc4391.9.2.arp-as-rfc826", "its sender as target", INC, SMPS),
+        ("rfc4391.9.1.1.arp-reply-qpn", "another port's LID", INC, EARLIER_LID),
+        (
+            "rfc4755.3.1.reply-to-ud-qpn",
+            "another port's LID",
+            SILENT,
+            "the LID's port is not known",
+        ),
         ("rfc4391.4.mgid-signature-ipv6", "router advertisement, signature 0", INC, NEW),
         ("rfc4391.5.broadcast-group-exists", "", NOT, SA),
         ("rfc4391.5.pkey-configured", "IPv4 to", NOT, SMPS),
@@ -133,6 +142,8 @@ RESULTS = {
         *((rule, "", NOT, NO_HEADERS) for rule in NO_IB_HEADERS),
     ],
     "roce2": [
+        ("rfc4391.9.1.1.arp-reply-qpn", "another port's LID", SILENT, NO_DLID),
+        ("rfc4755.3.1.reply-to-ud-qpn", "another port's LID", SILENT, NO_DLID),
         *((rule, "those of the request", INC, SET_UP) for rule in FLAGS),
         ("rfc4391.4.broadcast-mapping", "to one port", FAIL, ""),
         ("rfc4391.9.2.arp-as-rfc826", "as target", INC, SET_UP),
