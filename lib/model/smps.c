@@ -317,7 +317,9 @@ static struct endport *smp_sender(const struct delivery *d, const struct route *
     bool info = r && smp->mad.attribute == SMP_NODE_INFO && smp_node_info(smp, &n) == WIRE_OK;
     if (r)
         return info && is_another(r, &n) ? NULL : r->endport;
-    return lid ? endports_get_by_lid(d->s->endports, d->interface, lid, false) : NULL;
+    return lid && lid < LID_MULTICAST_FIRST
+               ? endports_get_by_lid(d->s->endports, d->interface, lid, true)
+               : NULL;
 }
 
 /* Does it report a PortInfo or P_Key table that was truncated? It may have new values. */

@@ -78,7 +78,11 @@ enum certain_when {
      * has lost the same packet before
      */
     FACT_AT_COPY,
-    FACT_AT_SMP, /* when the next SMP of the port shows that none is missing */
+    /*
+     * when the next SMP of the port shows that none is missing; or that of the master SM to a
+     * switch, that none of its SMPs since the port's last one is
+     */
+    FACT_AT_SMP,
     /* when the next datagram of the requester shows that none of its requests is missing */
     FACT_AT_DATAGRAM,
     /*

@@ -39,6 +39,7 @@ enum {
 /* Attributes (IBA 14.2.5) that are decoded here */
 enum {
     SMP_NODE_INFO = 0x0011,
+    SMP_SWITCH_INFO = 0x0012, /* only its requests count */
     SMP_PORT_INFO = 0x0015,
     SMP_PKEY_TABLE = 0x0016,
     SMP_SL_TO_VL = 0x0017,

@@ -132,14 +132,43 @@ static bool waits_for_gsi(const struct claim *f)
            (f->when == FACT_AT_MEMBER || f->when == FACT_AT_RESPONSE || f->when == FACT_AT_REQUEST);
 }
 
+/*
+ * Does the master SM, whose port this is, ask or set a switch, as in a light sweep? The next packet
+ * of a sweep of all ports is the port's own response.
+ */
+static bool is_master_to_switch(const struct check_context *s, const struct endport *port)
+{
+    const struct mad *m = &s->p->mad.smp.mad;
+    bool of_switch = m->attribute == SMP_SWITCH_INFO || m->attribute == SMP_LINEAR_TABLE ||
+                     m->attribute == SMP_MULTICAST_TABLE;
+    return s->p->mad.kind == MAD_KIND_SMP && !(m->method & MAD_RESPONSE) && of_switch &&
+           is_sa_port(s, port);
+}
+
+/*
+ * The master SM sends an SMP. Is none of its SMPs missing since the last one of the claim's port?
+ * Then it has changed nothing at this port.
+ */
+static bool shows_no_smp(const struct check_context *s, const struct claim *f,
+                         const struct endport *manager)
+{
+    uint32_t since = f->port->smi.last_frame, first = manager->smi.first_frame;
+    return f->when == FACT_AT_SMP && f->port->interface == manager->interface && since && first &&
+           first <= since && sequence_is_whole_since(&manager->smi, since) &&
+           !order_is_uncertain(&s->f->order, f->frame);
+}
+
 void claims_decide_port(const struct check_context *s, const struct endport *port, bool whole)
 {
     uint16_t lid = port_to_lid(s->p->src);
-    bool smi = s->p->ib.sqpn == QPN_SMI;
+    bool smi = s->p->ib.sqpn == QPN_SMI, of_master = smi && whole && is_master_to_switch(s, port);
     unsigned at = 0;
     for (struct claim *f; (f = claims_next(s->claims, &at));)
         if ((smi ? f->when == FACT_AT_SMP : waits_for_gsi(f)) && is_by(f->port, port, lid))
             decide_claim(s, f, port, whole);
+        else if (of_master && shows_no_smp(s, f, port) &&
+                 settled_by(s, f, f->port, true) != UNPROVED)
+            end_claim(s, f, settled_by(s, f, f->port, true));
 }
 
 static enum settled settled_by_sa(const struct check_context *s, const struct claim *f)

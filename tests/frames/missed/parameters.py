@@ -274,6 +274,18 @@ def smaller_mtu(missed):
     return of_real(t)
 
 
+def smaller_mtu_and_an_smp(attribute, missed):
+    """The same, without a further response of n1: 89 is the SM's next SMP, with this attribute.
+    missed: its PSN shows that another one before it was not captured."""
+    t = fixture.tape("datagram.pcap")
+    for n in range(9, 15):
+        t[n]["port.neighbor_mtu"] = 3
+    t.keep((1, 89))
+    t[89]["mad.attribute"] = attribute
+    t[89]["psn"] += missed
+    return of_real(t)
+
+
 def smaller_mtu_before_the_join():
     """90, whose PSN shows that an SMP is missing, comes before the join; 92 comes after it."""
     t = fixture.tape("datagram.pcap")
@@ -446,6 +458,24 @@ CASES = [
         "link with a smaller MTU", exactly((90, GROUP_MTU)), by(smaller_mtu, False), of=(GROUP_MTU,)
     ),
     case("missed change of the port's MTU", CONFORMS, by(smaller_mtu, True), of=(GROUP_MTU,)),
+    case(
+        "a switch is asked after it",
+        exactly((89, GROUP_MTU)),
+        by(smaller_mtu_and_an_smp, 0x0012, False),
+        of=(GROUP_MTU,),
+    ),
+    case(
+        "a switch is asked after a missed SMP",
+        CONFORMS,
+        by(smaller_mtu_and_an_smp, 0x0012, True),
+        of=(GROUP_MTU,),
+    ),
+    case(
+        "another SM is asked after it",
+        CONFORMS,
+        by(smaller_mtu_and_an_smp, 0x0020, False),
+        of=(GROUP_MTU,),
+    ),
     case("the same before the join", CONFORMS, smaller_mtu_before_the_join, of=(GROUP_MTU,)),
     *[
         case(
