@@ -31,12 +31,11 @@ static struct result scope_result(const struct endport *port, const uint8_t *mgi
     };
 }
 
-/* A datagram to a broadcast group: the SA has never said anything about a link of its scope. */
-static void suspect_broadcast(const struct check_context *s, const uint8_t *mgid)
+/* Is it a broadcast group of whose link the SA has never said anything? */
+static bool is_unheard_of(const struct check_context *s, const uint8_t *mgid)
 {
     const struct group *g = groups_find(s->f->groups, s->p->at.interface, mgid);
-    if (g && !group_was_mentioned(g))
-        suspect_scope(s, scope_result(NULL, mgid, NULL));
+    return g && !group_was_mentioned(g);
 }
 
 /*
@@ -58,10 +57,9 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
     struct mgid m = mgid_read(mgid);
     struct entity group = entity_group(mgid);
     const struct group *other = NULL;
-    if (m.broadcast) {
-        suspect_broadcast(s, mgid);
+    bool unheard_of = m.broadcast && is_unheard_of(s, mgid);
+    if (m.broadcast && !unheard_of)
         return true;
-    }
     /* a broadcast group of this scope is known, but not known to be present */
     bool unconfirmed = false;
     for (const struct group *b = broadcasts_of(s, m.pkey); b; b = b->next) {
@@ -69,9 +67,13 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
             report_pass_about(s->r, R_RFC4391_4_SCOPE_CONSISTENT, &group);
             return true;
         }
-        unconfirmed |= group_scope(b) == m.scope;
+        unconfirmed |= group_scope(b) == m.scope && !unheard_of;
         if (!other && b->state == GROUP_PRESENT && is_full_member(s, b, port))
             other = b;
+    }
+    if (unheard_of && !other) {
+        suspect_scope(s, scope_result(NULL, mgid, NULL));
+        return true;
     }
     return !fail_scope(s, port, mgid, unconfirmed ? NULL : other, unconfirmed);
 }

@@ -365,6 +365,7 @@ def broadcast_to_one(w):
 # ---- scope
 
 SCOPED = {k: v for k, v in {**IPV4, **IPV6}.items() if "broadcast" not in k and "ARP" not in k}
+SCOPED["ARP request, broadcast"] = "A.arp.request"
 
 
 # A join is itself a request; the SA's next packet outside the window of order is the proof.
