@@ -103,15 +103,22 @@ struct certainty certainty_membership(const struct check_context *s, const struc
 /*
  * A refused join changes nothing: the port is still a member if it joined before (IBA 15.2.5.17).
  * So all of its requests since its start, and the SA's responses to them, must be known. If the
- * SA's own port has an interface, the PSNs of the SA do not show whether a response is missing.
+ * SA's own port has an interface, the PSNs of the SA do not show whether a response is missing. The
+ * port's leave and its datagram are captured in order, unless one of two capture points has lost
+ * the datagram.
  */
 struct certainty certainty_no_membership(const struct check_context *s, const struct fact *f)
 {
     struct certainty by_request = certainty_membership(s, f);
     if (by_request.when == FACT_UNCERTAIN)
         return f->member->refused ? captured_refusal(s, f->member, by_request) : by_request;
-    if (!f->member->refused)
-        return captured_member(s, f->member, no_request_of(s, f->port, f->member->frame));
+    if (!f->member->refused) {
+        struct certainty left = captured_member(s, f->member,
+                                                no_request_of(s, f->port, f->member->frame));
+        left.copy = order_has_copies(&s->f->order) &&
+                    order_is_uncertain(&s->f->order, f->member->frame);
+        return left;
+    }
     if (f->member->unanswered)
         return uncertain(
             "the SA refused a join, but its response to an earlier one was not captured");

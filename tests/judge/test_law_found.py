@@ -19,6 +19,11 @@ FOUND = [
         "keep 131-136; double -1 3; swap 2500000 135",
     ),
     (
+        "data before a leave, of which one capture point has only a damaged copy",
+        "unusual/leaves_and_joins_again",
+        "keep 25,32-38; CRCs inverted 1-12,14,16,18,20,22,24,26-41; double 2 0",
+    ),
+    (
         "a later connection of the sender, whose REP was not captured",
         "counterpart/the_same_its_rep_was_not_captured",
         "keep 131-133,138,143-144,146-149,151",
