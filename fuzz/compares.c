@@ -22,7 +22,7 @@ PLAIN static inline bool is_traced(void)
     return (calls++ & SILENT) == 0;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 #define TRACE(name, type)                                                                          \
     void __real___sanitizer_cov_trace_##name(type one, type two);                                  \
     void __wrap___sanitizer_cov_trace_##name(type one, type two);                                  \
@@ -48,4 +48,4 @@ PLAIN void __wrap___sanitizer_cov_trace_switch(uint64_t value, uint64_t *cases)
     if (is_traced())
         __real___sanitizer_cov_trace_switch(value, cases);
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */

@@ -69,7 +69,7 @@ static int describe(unsigned i, struct stat *st)
 
 /* ---- instead of the C library's */
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
@@ -167,4 +167,4 @@ FILE *__wrap_fdopen(int fd, const char *mode)
     return fopencookie(GINT_TO_POINTER(fd), mode,
                        (cookie_io_functions_t){.write = write_bytes, .close = close_stream});
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */

@@ -24,7 +24,7 @@ static unsigned counts[DECODERS];
         counts[decoder]++;                                                                         \
         return __real_##name(__VA_ARGS__);                                                         \
     }
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 COUNT(IB, ib_decode, (struct view v, enum ib_start start, struct ib_packet *p), v, start, p)
 COUNT(ENCAP, encap_decode, (struct view v, struct encap *e), v, e)
 COUNT(ARP, arp_decode, (struct view v, struct arp *a, bool *have_fixed), v, a, have_fixed)
@@ -34,7 +34,7 @@ COUNT(SMP, smp_decode, (struct view v, struct smp *s), v, s)
 COUNT(CM, cm_decode, (struct view v, struct cm *cm, bool *have_ids), v, cm, have_ids)
 COUNT(CM_PRIVATE, cm_private_decode, (struct view v, const struct cm *cm, struct cm_private *p), v,
       cm, p)
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static void ignore(void *user, uint32_t frame, const struct finding *f)
 {

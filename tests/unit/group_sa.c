@@ -81,7 +81,7 @@ uint16_t group_sa_respond(const struct sa_query *q, uint8_t *record)
 
 /* ---- the host */
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface_on(const struct port_facts *port, uint16_t pkey);
 char *__wrap_host_interface_on(const struct port_facts *port, uint16_t pkey)
 {
@@ -97,4 +97,4 @@ bool __wrap_host_wants(const char *interface, const uint8_t *mgid)
     assert_string_equal(interface, "ib0");
     return group_sa->host.wants_all;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */

@@ -47,7 +47,7 @@ void host_add_file(const char *path, const char *text)
     host.files[i].text = text;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 
 /* ---- interfaces and addresses */
 
@@ -357,4 +357,4 @@ gboolean __wrap_g_file_test(const char *path, GFileTest test)
     g_free(master);
     return is;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */

@@ -38,7 +38,7 @@ gint64 simulated_now(void)
     return now;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 gint64 __wrap_g_get_monotonic_time(void);
 gint64 __wrap_g_get_monotonic_time(void)
 {
@@ -50,13 +50,13 @@ void __wrap_g_usleep(gulong microseconds)
 {
     now += (gint64)microseconds;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* ---- the host's addresses, independent of the machine that runs the test */
 
 bool host_has_own;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 int __wrap_getifaddrs(struct ifaddrs **list);
 int __wrap_getifaddrs(struct ifaddrs **list)
 {
@@ -75,7 +75,7 @@ void __wrap_freeifaddrs(struct ifaddrs *list)
 {
     (void)list;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* ---- the peer's addresses */
 

@@ -384,7 +384,7 @@ static enum transport_result fake_try(struct transport *t, struct cm_trial *tria
     return TRANSPORT_OK;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface(const struct probe_link *l);
 char *__wrap_host_interface(const struct probe_link *l)
 {
@@ -412,7 +412,7 @@ struct host_route __wrap_host_route_get(bool ipv6, const uint8_t *ip, const char
     g_strlcpy(r.interface, route_interface ? route_interface : "", sizeof r.interface);
     return r;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static const struct transport_ops fake_ops = {.capabilities = CAN_ALL,
                                               .query = fake_query,

@@ -15,8 +15,8 @@
 /* What the questions found. */
 static struct diagnosis found;
 
-void __wrap_questions_ask(struct diagnosis *d); /* NOLINT(bugprone-reserved-identifier) */
-void __wrap_questions_ask(struct diagnosis *d)  /* NOLINT(bugprone-reserved-identifier) */
+void __wrap_questions_ask(struct diagnosis *d); /* NOLINT(clang-diagnostic-reserved-identifier) */
+void __wrap_questions_ask(struct diagnosis *d)  /* NOLINT(clang-diagnostic-reserved-identifier) */
 {
     struct diagnosis now = found;
     if (d->asked)

@@ -17,7 +17,7 @@ static struct {
     const char *name, *text;
 } files[4];
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey);
 char *__wrap_host_interface_in_any_state(const struct port_facts *port, uint16_t pkey)
 {
@@ -43,7 +43,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
     }
     return *text != NULL;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /*
  * The agent's PortCounters (IBA 16.1.3.5): PortSelect, CounterSelect, SymbolErrorCounter,

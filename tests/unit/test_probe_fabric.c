@@ -25,7 +25,7 @@ struct looked {
 
 static bool has_interface;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface(const struct probe_link *l);
 char *__wrap_host_interface(const struct probe_link *l)
 {
@@ -44,17 +44,17 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
                      "5    ib1             1     0     00ffffffff12401bffff00000000000000000001\n");
     return TRUE;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static unsigned unconfirmed; /* messages that a leave was not confirmed */
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 void __wrap_say(const char *format, ...);
 void __wrap_say(const char *format, ...)
 {
     unconfirmed += strstr(format, "did not confirm") != NULL;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* ---- a stage */
 

@@ -45,8 +45,8 @@ enum sa_outcome umad_sa_query(struct umad_sa *sa, const struct sa_query *q, int 
 }
 
 /* The guard's end: by way of exit(), so that script/coverage counts its lines. */
-_Noreturn void __wrap__exit(int status); /* NOLINT(bugprone-reserved-identifier) */
-_Noreturn void __wrap__exit(int status)  /* NOLINT(bugprone-reserved-identifier) */
+_Noreturn void __wrap__exit(int status); /* NOLINT(clang-diagnostic-reserved-identifier) */
+_Noreturn void __wrap__exit(int status)  /* NOLINT(clang-diagnostic-reserved-identifier) */
 {
     exit(status);
 }

@@ -29,7 +29,7 @@ static const struct port_facts port = {
     .port = 1,
     .gid = {0xfe, 0x80, [8] = 0x00, 0x02, 0xc9, 0x03, 0, 0, 0x18, 0x96}};
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 GDir *__real_g_dir_open(const char *path, guint flags, GError **error);
 GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error);
 GDir *__wrap_g_dir_open(const char *path, guint flags, GError **error)
@@ -68,7 +68,7 @@ ssize_t __wrap_recv(int fd, void *buffer, size_t size, int flags)
     g_clear_pointer(&dump, g_byte_array_unref);
     return n;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static void put(const char *name, const char *attribute, const char *text)
 {

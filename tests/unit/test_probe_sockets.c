@@ -52,7 +52,7 @@ static struct {
     int type, port;
 } played;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_socket(int domain, int type, int protocol)
 {
@@ -203,7 +203,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
     *text = g_strdup(is ? played.statistics[played.n_read++] : NULL);
     return is;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static void begin(void)
 {

@@ -44,7 +44,7 @@ static struct {
     } files[8]; /* unused entries: NULL */
 } host;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker sets these names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker sets these names */
 char *__wrap_host_interface(const struct probe_link *l);
 char *__wrap_host_interface(const struct probe_link *l)
 {
@@ -113,7 +113,7 @@ gboolean __wrap_g_file_get_contents(const char *path, char **text, gsize *n, GEr
             *text = g_strdup(host.files[i].text);
     return *text != NULL;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* ---- a stage */
 
