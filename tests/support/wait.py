@@ -75,6 +75,9 @@ def feed(process, data):
     """Writes the input in another thread. Popen.communicate() writes no more of it when it is called
     again after a time-out."""
     pipe, process.stdin = process.stdin, None
+    if not data:
+        pipe.close()
+        return
 
     def write():
         with contextlib.suppress(BrokenPipeError), pipe:
