@@ -29,9 +29,13 @@ static void check_lladdr(const struct reporter *r, const uint8_t *p)
 {
     struct entity address = entity_address(p);
     bool of_group = p[LLADDR_GID] == 0xff;
-    if (!of_group && be24(p + LLADDR_QPN) == QPN_MULTICAST)
+    uint32_t qpn = be24(p + LLADDR_QPN);
+    if (!of_group && qpn == QPN_MULTICAST)
         expect_about(r, R_RFC4391_9_1_1_FORMAT, &address, false, p + LLADDR_QPN, 3,
                      "the QPN of a queue pair", "the QPN of multicast, with a port's GID");
+    else if (qpn <= QPN_GSI && !lladdr_is_zero(p))
+        expect_about(r, R_RFC4391_9_1_1_FORMAT, &address, false, p + LLADDR_QPN, 3,
+                     "the QPN of an interface's queue pair", "a QPN of management");
     if (lladdr_is_zero(p) || lladdr_is_multicast(p))
         return;
     if (!(p[LLADDR_FLAGS] & LLADDR_FLAG_RESERVED))

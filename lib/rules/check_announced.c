@@ -121,6 +121,8 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
                              .describe = describe_qpn,
                              .facts = {{FACT_GIDS, .whose = whose}}};
     bool own = whose == WHOSE_OWN || whose == WHOSE_OWN_GUID || whose == WHOSE_ALIAS;
+    if (r.wanted <= QPN_GSI) /* no interface's: the address is wrong, not the source QP */
+        return;
     if (own && r.value == r.wanted)
         report_pass_about(s->r, r.rule, &r.about);
     else if (own || whose == WHOSE_UNKNOWN)

@@ -507,8 +507,8 @@ def no_address(w, name, at):
     w[name].fix_checksums()
 
 
-def multicast_qpn(w, name, at):
-    w[name].payload[at + 1 : at + 4] = b"\xff\xff\xff"
+def other_qpn(w, name, at, qpn):
+    w[name].payload[at + 1 : at + 4] = qpn.to_bytes(3, "big")
     w[name].fix_checksums()
 
 
@@ -537,8 +537,12 @@ for way, (name, at) in ANNOUNCED.items():
         )
     )
     broken("rfc4391.9.1.1.format", f"{way}, the QPN of multicast", name, bases_of(way))(
-        lambda w, name=name, at=at: multicast_qpn(w, name, at)
+        lambda w, name=name, at=at: other_qpn(w, name, at, 0xFFFFFF)
     )
+    for qpn in (0, 1):
+        broken("rfc4391.9.1.1.format", f"{way}, QPN {qpn}", name)(
+            lambda w, name=name, at=at, qpn=qpn: other_qpn(w, name, at, qpn)
+        )
     broken("rfc4755.2.2.one-ud-qp", way, name, ALL if way == "ARP reply" else ("default",))(
         lambda w, name=name: w[name].set(srcqp=0x999)
     )
