@@ -86,8 +86,8 @@ enum certain_when {
     /* when the next datagram of the requester shows that none of its requests is missing */
     FACT_AT_DATAGRAM,
     /*
-     * when the next GSI packets of the port and of the SA show that no request of the port and no
-     * response of the SA is missing
+     * when the next GSI packet of the SA shows that no response is missing; if a later request of
+     * the port would be right too, that of the port must show that none of its requests is
      */
     FACT_AT_RESPONSE,
     /* the same, but the current packet already shows it of the port: only the SA's is awaited */

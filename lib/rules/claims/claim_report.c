@@ -30,7 +30,7 @@ static void put_awaited(const struct check_context *s, const struct claim *f, ch
         snprintf(out, size, "a copy of the packet from the other capture point");
     else if (f->when == FACT_AT_SMP)
         snprintf(out, size, "the next SMP response of %s", port);
-    else if (f->since && f->port_is_complete)
+    else if (f->since && (f->port_is_complete || claim_is_decided_by_sa(f)))
         snprintf(out, size, "the next packet of the SA (LID %u)",
                  subnet_sa_lid(s->f->subnet, f->port->interface));
     else

@@ -66,6 +66,15 @@ static inline void claim_free(struct claims *c, struct claim *f)
     f->proved_frame = 0;
 }
 
+/*
+ * Do the SA's packets decide it without one of the port? A request that the SA has not answered has
+ * changed nothing. A port may subscribe to traps later, so its own packet is awaited.
+ */
+static inline bool claim_is_decided_by_sa(const struct claim *f)
+{
+    return f->when == FACT_AT_RESPONSE && !f->lacks_copy && f->rule != R_RFC4391_10_SUBSCRIBE_TRAPS;
+}
+
 /* ---- claims that are held (held.c) */
 
 #define CLAIM_OF_TWO_CLOCKS "the capture is in the order of two clocks or capture points"

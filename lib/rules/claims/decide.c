@@ -187,7 +187,7 @@ void claims_decide_sa(const struct check_context *s)
             order_is_uncertain(&s->f->order, f->frame))
             continue;
         f->sa_is_complete = q && sa_sequence_is_whole_since(q, f->since);
-        if (is_complete(f) || !f->sa_is_complete)
+        if (is_complete(f) || claim_is_decided_by_sa(f) || !f->sa_is_complete)
             end_claim(s, f, settled_by_sa(s, f));
     }
 }

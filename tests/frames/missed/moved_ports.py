@@ -117,13 +117,14 @@ def after_the_base_lid():
 
 def path_of_the_last_lid(missed):
     """a has LMC 2 and the LIDs 16 to 19; its path is from LID 19. b has LID 20. a sends. If a's join
-    was missed, only a's next request shows it, not b's."""
+    was missed, a's next request shows it, or the SA's next packet, not b's request."""
     s = Subnet()
     a, b = Host(16), Host(20)
     witness(s, b)
     start(s, a, 16, lmc=2)
     s.path(a, b, slid=a.lid + 3)
     miss(s, a, missed)
+    s.psns[SA, 1] += missed  # the SA's response
     s.arp_request(a, b.ip)
     s.wait(1)
     s.path(b, a)

@@ -48,11 +48,11 @@ NOT_PROVED = [
     (GID_ARP, ["D.join.*"], None),
     # The lost packet may have been C's join as FullMember.
     (MEMBER_ARP, ["C.query.snm"], None),
-    (MEMBER_ARP, ["C.join.g4"], None),
+    (MEMBER_ARP, ["C.join.g4", "C.join.g4.resp"], None),
     # C's join was not captured.
     (MEMBER_ARP, ["C.join.bcast", "C.join.bcast.resp"], None),
-    # D's interface may have restarted, with another QPN: its join may have been the lost packet.
-    (f"{QPN}: IPv4 unicast", ["D.leave.snm"], None),
+    # D's interface may have restarted, with another QPN: the SA's lost packet may answer its join.
+    (f"{QPN}: IPv4 unicast", ["A.leave.snm.resp"], None),
     # The entry in C's ARP cache may have changed.
     (f"{QPN}: IPv4 unicast", [], "C.ping"),
     # C may have an older entry: it got no reply.
