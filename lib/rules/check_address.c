@@ -166,6 +166,8 @@ static void check_option(const struct reporter *r, struct view v, const struct n
         return;
     }
     expect_value(r, R_RFC4391_9_3_ND_OPTION_PADDING, p + ND_OPT_PAD, 2, 0);
+    if (nd_is_padded_behind(p))
+        return;
     if (v.p[0] == ND_REDIRECT) /* the target is another node (RFC 4861 §4.5) */
         check_copied_flags(r, p + ND_OPT_LLADDR,
                            "the address in a Redirect may be a copy from the target's message");

@@ -132,7 +132,7 @@ const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, cons
         if (!nd_is_ipoib_lladdr(&o) || view_has(it->v, o.off, o.size) != WIRE_OK)
             continue;
         *ip = nd_option_owner(it->v, &o, source);
-        if (*ip)
+        if (*ip && !nd_is_padded_behind(it->v.p + o.off))
             return it->v.p + o.off + ND_OPT_LLADDR;
     }
     return NULL;
@@ -157,6 +157,12 @@ enum nd_form nd_form(const uint8_t *p)
     if (!may_have_form(p + ND_OPT_PAD, p + ND_OPT_LLADDR) || has_default_prefix(moved))
         return ND_FORM_BEFORE_DRIVER;
     return has_default_prefix(p + ND_OPT_LLADDR) ? ND_FORM_PACKET : ND_FORM_EITHER;
+}
+
+bool nd_is_padded_behind(const uint8_t *p)
+{
+    return be16(p + ND_OPT_PAD) != 0 && nd_form(p) == ND_FORM_BEFORE_DRIVER &&
+           has_default_prefix(p + ND_OPT_LLADDR_BEFORE_DRIVER);
 }
 
 const uint8_t *nd_lladdr(struct view v, uint8_t type)

@@ -95,6 +95,12 @@ static inline bool nd_may_be_before_driver(const uint8_t *p)
 }
 
 /*
+ * Has the sender put the two octets after the address, as the padding, which is not zero, and the
+ * default prefix of the GID at the other place show? What follows the padding is no address then.
+ */
+bool nd_is_padded_behind(const uint8_t *p);
+
+/*
  * The link-layer address (LLADDR_SIZE bytes) in the first option of this type (source or target) of
  * the ICMPv6 message in v, in the form of RFC 4391 section 9.3. NULL: none, or not captured.
  */
@@ -117,7 +123,8 @@ const uint8_t *nd_option_owner(struct view v, const struct nd_option *o, const u
 
 /*
  * The next link-layer address (LLADDR_SIZE bytes) that receivers map to an IPv6 address, which *ip
- * is set to (16 bytes); see nd_option_owner(). NULL: no more, or they were not captured.
+ * is set to (16 bytes); see nd_option_owner() and nd_is_padded_behind(). NULL: no more, or they
+ * were not captured.
  */
 const uint8_t *nd_next_announced(struct nd_iter *it, const uint8_t *source, const uint8_t **ip);
 

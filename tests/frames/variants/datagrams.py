@@ -708,6 +708,13 @@ for way, (name, at) in ND_OPTIONS.items():
             lambda w, octets=octets, value=value: octets(w, offset=2, value=value)
         )
 
+    @broken("rfc4391.9.3.nd-option-padding", f"{way}, after the address", name, bases_of(way))
+    def padded_behind(w, name=name, at=at):
+        address = bytearray(w[name].payload[at + 4 : at + 24])
+        address[0] = 0x80
+        w[name].payload[at + 2 : at + 24] = address + bytes(2)
+        w[name].fix_checksums()
+
     @broken("rfc4391.9.1.1.format", f"{way}, the option ends early", name)
     def option_ends(w, name=name):
         del w[name].payload[-8:]
