@@ -47,6 +47,8 @@ struct flow {
  * or an opcode shows that another connection has the queue pair.
  */
 enum { FLOW_RECOGNISED = 3 };
+/* Two are no damage of a single packet: enough to ask for the set-up. */
+enum { FLOW_LIKELY = 2 };
 
 /*
  * Did the REQ of a connection cross a REQ of the other side? MAY_*: the responder may have had no
@@ -146,10 +148,10 @@ static inline bool connection_is_ended_by(const struct connection *c, bool reque
 }
 
 /*
- * This end sent a message after its DREQ and the response. Messages with new PSNs, each some time
- * after the one before (lifecycle.c), are neither sent again nor left in a send queue: after three,
- * it goes on, and after two if all before each of them was acknowledged, so that nothing held them
- * back.
+ * This end sent a message after its DREQ and the response, or after its DREP and the TimeWait of
+ * its QP. Messages with new PSNs, each some time after the one before (lifecycle.c), are neither
+ * sent again nor left in a send queue: after three, it goes on, and after two if all before each of
+ * them was acknowledged, so that nothing held them back.
  */
 enum { CONNECTION_GOES_ON = 6 };
 void connection_sent_after_end(struct connection *c, bool requester, bool acknowledged,

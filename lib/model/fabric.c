@@ -406,10 +406,9 @@ static bool is_first_data(const struct flow *flow)
            !flow->connection->responder.flow.sequence.first_frame;
 }
 
-static bool is_ended_by_sender(const struct flow *flow)
+static bool is_ended(const struct flow *flow)
 {
-    const struct connection *c = flow->connection;
-    return c && c->drep_frame && connection_is_ended_by(c, !flow->to_requester);
+    return flow->connection && flow->connection->dreq_frame && flow->connection->drep_frame;
 }
 
 /* An ACK, and no NAK (IBA 9.7.5.1): the upper three bits of its syndrome are 0. */
@@ -453,7 +452,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     v->is_released = was_ours && !flow->connection;
-    if (looks && next && is_ended_by_sender(flow) && !packet_is_corrupt(p))
+    if (looks && next && is_ended(flow) && !packet_is_corrupt(p))
         connection_sent_after_end(flow->connection, !flow->to_requester, acknowledged,
                                   &f->facts.order.clocks);
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
@@ -468,10 +467,11 @@ static void classify_connected(struct fabric *f, struct packet *p)
         v->class = classify_part(f, p, flow, ours, begins || by_flow);
     if (by_flow)
         v->flow_frame = flow->connection ? flow->connection->req_frame : flow->early_frame;
-    bool was_recognised = flow->consecutive == FLOW_RECOGNISED;
+    unsigned before = flow->consecutive;
     if (!packet_is_corrupt(p))
         count_consecutive(flow, ib, looks, next);
-    v->is_recognised = !flow->connection && !was_recognised && flow->consecutive == FLOW_RECOGNISED;
+    v->is_recognised = !flow->connection && before < FLOW_LIKELY &&
+                       flow->consecutive >= FLOW_LIKELY;
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))
         flow->looked_ipoib = true;
     bool early = send && (looks || ours) &&

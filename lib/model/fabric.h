@@ -165,7 +165,7 @@ struct classification {
     bool to_requester;
     /* its PSN is not one of the connection that was set up for the queue pair */
     bool is_released;
-    bool is_recognised; /* no set-up was captured, but its flow is IPoIB's from now on */
+    bool is_recognised; /* no set-up was captured, but its flow looks like IPoIB's from now on */
     /*
      * its contents are not IPoIB's, but its flow is (FLOW_RECOGNISED): the first frame of the flow
      * that looked like IPoIB, or the REQ of its connection; 0: otherwise

@@ -241,6 +241,25 @@ static int64_t timewait_ns(const struct connection *c)
     return c->requester.ack_timeout ? 4 * timeout * times : 0;
 }
 
+/*
+ * Neither a send queue nor the receiver holds back single messages for so long. A burst of them
+ * counts once: the capture may have lost it, and then RC transmitted it again.
+ */
+enum { APART_NS = 100 * MS_NS };
+
+/*
+ * Time after the end in which an end may send new datagrams: none after its own DREQ, else the
+ * TimeWait of its QP. 0: no limit.
+ */
+static int64_t sending_ns(const struct connection *c, bool requester)
+{
+    if (connection_is_ended_by(c, requester))
+        return APART_NS;
+    return c->requester.ack_timeout ? (4 * (int64_t)TIMEOUT_UNIT_NS << c->requester.ack_timeout) +
+                                          QUEUE_SECONDS * NANOSECONDS
+                                    : 0;
+}
+
 bool connection_is_quiet(const struct connection *c, const struct clocks *clocks)
 {
     int64_t timewait = timewait_ns(c);
@@ -248,18 +267,13 @@ bool connection_is_quiet(const struct connection *c, const struct clocks *clocks
                            timewait + QUEUE_SECONDS * NANOSECONDS;
 }
 
-/*
- * Neither a send queue nor the receiver holds back single messages for so long. A burst of them
- * counts once: the capture may have lost it, and then RC transmitted it again.
- */
-enum { APART_NS = 100 * MS_NS };
-
 void connection_sent_after_end(struct connection *c, bool requester, bool acknowledged,
                                const struct clocks *clocks)
 {
     struct connection_side *side = requester ? &c->requester : &c->responder;
-    if (connection_goes_on(c, requester) || connection_is_quiet(c, clocks) ||
-        clocks_at_least(clocks, c->interface, time_of_connection(c)) < APART_NS)
+    int64_t wait = side->sent_after_end ? APART_NS : sending_ns(c, requester);
+    if (!wait || connection_goes_on(c, requester) || connection_is_quiet(c, clocks) ||
+        clocks_at_least(clocks, c->interface, time_of_connection(c)) < wait)
         return;
     side->sent_after_end = MIN(side->sent_after_end + (acknowledged ? 3 : 2), CONNECTION_GOES_ON);
     set_connection_time(c, clocks);

@@ -138,7 +138,7 @@ static bool may_have_connection_to(const struct endport *port, uint32_t qpn)
     const struct connection *c = port->connections;
     unsigned i = 0;
     for (; c && i < CONNECTIONS_SEARCHED; i++, c = connection_older(c, port))
-        if (!c->responder.known || c->requester.flow.id.number == qpn ||
+        if ((!c->responder.known && !c->rej_frame) || c->requester.flow.id.number == qpn ||
             c->responder.flow.id.number == qpn)
             return true;
     return i == CONNECTIONS_SEARCHED || port->has_unknown_connection;
@@ -201,9 +201,9 @@ static struct certainty no_later_connection(const struct check_context *s,
 }
 
 /*
- * The sender goes on after its own DREQ. Its messages have the next PSNs after data of the
- * connection, so they are no later one's, whose PSNs start anywhere in 24 bits. They are captured
- * in order with the DREQ, unless one of two capture points has lost them.
+ * The sender goes on after its own DREQ, or its DREP and its TimeWait. Its messages have the next
+ * PSNs after data of the connection, so they are no later one's, whose PSNs start anywhere in 24
+ * bits. They are captured in order with the DREQ, unless one of two capture points has lost them.
  */
 static bool sender_goes_on(const struct connection *c, bool to_requester)
 {
@@ -226,7 +226,7 @@ struct certainty certainty_ended(const struct check_context *s, const struct fac
     if (sender_goes_on(c, to_requester) && sender)
         return order_has_copies(&s->f->order) ? certain_at(FACT_AT_COPY, sender) : certain();
     if (!connection_goes_on(c, !to_requester) && !connection_is_quiet(c, &s->f->order.clocks))
-        return uncertain("the connection ended a moment ago");
+        return uncertain("the TimeWait of its queue pairs may not be over");
     return no_later_connection(s, c);
 }
 

@@ -169,13 +169,19 @@ for mode, like, back, qps in (
     @broken(
         "rfc4755.2.3.connection-before-ip",
         f"{mode.upper()}, without a set-up",
-        f"{mode}.ping6.again",
+        f"{mode}.ping6",
     )
     def no_set_up(w, mode=mode):
         w.drop(*(f"{mode}.{name}" for name in ("req", "rep", "rtu", "dreq", "drep")))
-        p = w[f"{mode}.ping6"].copy()
-        p["psn"] += 1
-        w.insert(f"{mode}.ping6", f"{mode}.ping6.again", p)
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"{mode.upper()}, to another queue pair after a REJ",
+        f"{mode}.ping6",
+    )
+    def refused_and_elsewhere(w, mode=mode):
+        refuse(w, mode)
+        w.drop(f"{mode}.dreq", f"{mode}.drep")
 
     @broken("rfc4755.2.3.connection-before-ip", f"{mode.upper()}, after a REJ", "late")
     def after_refusal(w, mode=mode, back=back, qps=qps):
@@ -274,9 +280,9 @@ for sender in ("requester", "responder"):
         after_dreq(w, "rc", sender, 1)
 
 
-def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False):
-    """After the sender's DREQ and the DREP: messages with new PSNs, the first 1 s later. peer: its peer
-    has ended the connection. acknowledged: each, and all data before the DREQ (RC)."""
+def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False, start=1):
+    """After the sender's DREQ and the DREP: messages with new PSNs, the first 1 s later (start). peer:
+    its peer has ended the connection. acknowledged: each, and all data before the DREQ (RC)."""
     like, after = f"{mode}.{'ping' if sender == 'requester' else 'pong'}", "uc.drep"
     newest = max(p["psn"] for p in w.packets.values() if p["destqp"] == w[like]["destqp"])
     if (sender == "responder") != peer:
@@ -288,7 +294,7 @@ def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False):
         p = w[like].copy()
         p["psn"] = newest + 1 + n
         w.insert(after, f"late.{n}", p)
-        w.delay(f"late.{n}", step if n else 1)
+        w.delay(f"late.{n}", step if n else start)
         after = f"late.{n}"
         if acknowledged:
             acknowledge(w, after, f"late.{n}.ack", mode, sender, newest + 1 + n)
@@ -322,6 +328,26 @@ for mode in ("rc", "uc"):
         @conforming(f"{mode.upper()}, the {sender} goes on after the DREQ of its peer")
         def peer_goes_on(w, mode=mode, sender=sender):
             go_on(w, mode, sender, 0.5, peer=True)
+
+
+# The TimeWait of one ACK timeout lasts 4.3 s at most.
+for sender in ("requester", "responder"):
+
+    @broken(
+        "rfc4755.2.3.connection-before-ip",
+        f"goes on after its DREP and the TimeWait, {sender}",
+        "late.2",
+    )
+    def goes_on_after_drep(w, sender=sender):
+        go_on(w, "rc", sender, 0.5, peer=True, start=12)
+
+    @conforming(f"the {sender} goes on 8 s after its DREP")
+    def goes_on_soon_after_drep(w, sender=sender):
+        go_on(w, "rc", sender, 0.5, peer=True, start=8)
+
+    @conforming(f"one burst of the {sender} after its DREP and the TimeWait")
+    def burst_after_drep(w, sender=sender):
+        go_on(w, "rc", sender, 0.02, peer=True, start=12)
 
 
 for sender in ("requester", "responder"):
