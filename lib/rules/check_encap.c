@@ -25,6 +25,12 @@ static bool operation_fits(uint16_t type, uint16_t op)
     return type == TYPE_ARP ? !arp_is_reverse(op) : !arp_is_announcement(op);
 }
 
+/* The length of an IP datagram, and a flow label, are at the place of the protocol type. */
+static bool begins_arp(struct view d)
+{
+    return d.cap >= ARP_SIZE_FIXED && be16(d.p + ARP_PRO) >= TYPE_FIRST && !encap_is_ip(d);
+}
+
 /*
  * If false, the rule about the Type reports it. The datagram is then not checked as something that
  * it is not: one fault, one finding.
@@ -38,9 +44,9 @@ bool encapsulation_fits(const struct datagram *d)
         return b.cap ? b.p[0] >> 4 == (d->encap.type == TYPE_IPV4 ? 4 : 6) : b.len > 0;
     case TYPE_ARP:
     case TYPE_RARP:
-        return b.cap < ARP_SIZE_FIXED ? b.len >= ARP_SIZE_FIXED
-                                      : be16(b.p + ARP_PRO) >= TYPE_FIRST &&
-                                            operation_fits(d->encap.type, be16(b.p + ARP_OP));
+        return b.cap < ARP_SIZE_FIXED
+                   ? b.len >= ARP_SIZE_FIXED
+                   : begins_arp(b) && operation_fits(d->encap.type, be16(b.p + ARP_OP));
     default:
         return true;
     }
@@ -82,7 +88,7 @@ static void check_arp_type(const struct reporter *r, enum rule_number rule,
         return;
     }
     bool holds = encapsulation_fits(datagram);
-    bool is_arp = holds || (d.cap >= ARP_SIZE_FIXED && be16(d.p + ARP_PRO) >= TYPE_FIRST);
+    bool is_arp = holds || begins_arp(d);
     expect_that(r, rule, holds, payload.p + ENCAP_TYPE, 2,
                 type == TYPE_ARP ? "an ARP message" : "a RARP message",
                 holds              ? "it follows"

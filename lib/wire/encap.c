@@ -121,6 +121,12 @@ const char *encap_missing(struct view v, bool first)
                                               : NULL;
 }
 
+bool encap_is_ip(struct view v)
+{
+    return is_ipv4_without_header(v) || is_ipv6_without_header(v, false) ||
+           is_ipv6_without_header(v, true);
+}
+
 static bool fits_message(struct view v, bool first)
 {
     struct view d = view_from(v, ENCAP_SIZE);

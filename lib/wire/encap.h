@@ -40,6 +40,9 @@ bool encap_agrees(struct view v);
  */
 const char *encap_missing(struct view v, bool first);
 
+/* Is it an IP datagram, or the first part of one, by the evidence of encap_missing()? */
+bool encap_is_ip(struct view v);
+
 /*
  * Does the first packet of a connected-mode message start with an IPoIB datagram? Stricter than
  * encap_agrees(), because a connection may carry any data: Type IPv4 or IPv6, Reserved 0, an IP

@@ -884,6 +884,16 @@ for mode, (a, b) in {"rc": (A, B), "uc": (B, A)}.items():
             def no_header_in_parts(w, name=f"{mode}.ping6", message=message):
                 in_parts(w, name, message[4:])
 
+            # The protocol type of ARP is at the place of the length of IPv4, and of the flow label.
+            @broken(
+                "rfc4755.4.type",
+                f"{mode.upper()}, {way} in several packets, {size} octets, said to be ARP",
+                f"{mode}.ping6",
+            )
+            def arp_in_parts(w, name=f"{mode}.ping6", message=message):
+                label = b"\x12\x34" if message[4] >> 4 == 6 else message[6:8]
+                in_parts(w, name, ib.u16(0x0806) + message[2:6] + label + message[8:])
+
 
 # ---- 3.3: crossing REQs
 
