@@ -103,8 +103,6 @@ static void share_query(struct part p, const struct field *layout, uint32_t at, 
 
 /* ---- IGMP */
 
-enum { IGMP_QUERY = 0x11, MLD_QUERY = 130 };
-
 static const struct field igmp_type[] = {KEEP(8), LAYOUT_END};
 
 void share_igmp(struct part p)

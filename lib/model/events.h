@@ -10,22 +10,33 @@
 #include "model/qpns.h"
 #include "model/subnet.h"
 
-/* An IP group that the sender of a datagram reports by IGMP or MLD. */
+/*
+ * Time allowed between a listener's first report and the join as FullMember, which the kernel does
+ * asynchronously.
+ */
+enum { LISTENER_JOIN_SECONDS = 5 };
+
+/*
+ * An IP group that the sender of a datagram reports by IGMP or MLD; or that it has reported before,
+ * and listens to still, as the datagram shows.
+ */
 struct listener {
     uint8_t mgid[MGID_SIZE];
     /* the sender's membership of that group; NULL: not known, or it asked the SA nothing about it
      */
     const struct member *member;
+    const struct endport *port; /* the sender, if this packet is no report */
     /* time and capture interface of its first report before this packet; 0: none */
     int64_t reported_ns;
     uint16_t reported_on;
+    uint32_t frame; /* of that first report if this packet is no report; 0: it is one */
 };
 
 /* Reused for each packet, so that most packets need no memory allocation. */
 struct events {
     struct subnet_event *list; /* in the order in which they were learnt */
     unsigned count, room;
-    struct listener *listeners; /* the sender's reports, in a datagram to a group */
+    struct listener *listeners;
     unsigned listener_count, listener_room;
     const struct endport *sender; /* sender of a datagram to a group; NULL: not known */
     const struct endport *gsi;    /* port whose GSI sent the packet; NULL: none, or not known */

@@ -494,6 +494,7 @@ static void merge_subnets(struct fabric *f, uint16_t from, uint16_t to)
     waiting_merge(f->waiting);
     waiting_merge(f->waiting_smps);
     memset(&f->stopped, 0, sizeof f->stopped); /* groups_merge() moves members */
+    memset(&f->listening, 0, sizeof f->listening);
     subnet_merge_doubt(f->subnet, from, to); /* also beyond the limit: it never adds a violation */
     if (f->facts.merged == FABRIC_MERGES_MAX) {
         undone_refuse(&f->undone, UNDONE_MERGES);

@@ -31,6 +31,15 @@ struct stopped {
     struct member *members[STOPPED_MAX]; /* NULL: unused */
 };
 
+/* Members that reported that they listen, and had not joined as FullMember before. */
+enum { LISTENING_MAX = 64 };
+struct listening {
+    unsigned n;
+    struct member *members[LISTENING_MAX]; /* NULL: unused */
+    /* of IGMP and MLD: last message after which a host may stop silently; 0: none */
+    uint32_t silent_frame[2];
+};
+
 struct fabric {
     struct fabric_facts facts; /* read-only view of the tables below */
     struct endports *endports;
@@ -48,6 +57,7 @@ struct fabric {
     struct transfers *transfers;
     struct waiting *waiting, *waiting_smps; /* for the SA; for ports */
     struct stopped stopped;
+    struct listening listening;
     struct reversals reversals;
     struct copies *copies;
     struct fabric_limits limits;

@@ -74,6 +74,11 @@ struct member {
      * leave
      */
     uint32_t stopped_frame;
+    /*
+     * of that first report, by this QPN, if the host says to stop by a report only (IGMPv3, MLDv2,
+     * from all sources); 0: it may not
+     */
+    uint32_t reported_frame, reported_qpn;
 };
 
 static inline uint32_t link_key(uint16_t interface, uint16_t pkey)

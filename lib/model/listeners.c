@@ -13,6 +13,12 @@ enum { LEAVE_SECONDS = 10 };
 
 enum { GROUPS_SEARCHED = 1024 }; /* a fabric has fewer */
 
+static bool is_overdue(const struct observation *o, const struct member *m, int64_t seconds)
+{
+    return clocks_at_least(&o->f->facts.order.clocks, m->reported_on, m->reported_ns) >=
+           seconds * NANOSECONDS;
+}
+
 /*
  * The sender's membership of an IP group that it reports, or only that it listens; NULL: the sender
  * or the group is not known. create: also if the group was not heard of, and for a sender that has
@@ -70,6 +76,83 @@ static void forget_listener(const struct observation *o, const struct membership
     add_stopped(o->f, m);
 }
 
+/* ---- ports that should have joined */
+
+/* Has a FullMember, or one that listens no more, the place in the list? */
+static bool is_settled(const struct member *m)
+{
+    return !m || !m->reported_ns || m->stopped_frame || !m->reported_frame ||
+           (m->join_state & JOIN_FULL && !m->pending);
+}
+
+/* Else the MGID that is made from this one may be wrong: its scope, its flags or its P_Key. */
+static bool is_joined(const struct observation *o, const struct endport *port, const uint8_t *mgid)
+{
+    const struct group *g = groups_find(o->f->groups, o->p->at.interface, mgid);
+    const struct member *m = g ? groups_member(o->f->groups, g, port) : NULL;
+    return m && m->join_state;
+}
+
+/* Its first report. Beyond the limit, only a later report shows that it listens still. */
+static void add_listening(const struct observation *o, struct member *m)
+{
+    struct listening *all = &o->f->listening;
+    unsigned i = 0;
+    m->reported_frame = o->p->at.frame;
+    m->reported_qpn = o->p->ib.sqpn;
+    while (i < all->n && all->members[i] != m && !is_settled(all->members[i]))
+        i++;
+    if (i == LISTENING_MAX)
+        return;
+    all->members[i] = m;
+    all->n = MAX(all->n, i + 1);
+}
+
+/*
+ * Does this datagram show that the host listens still? It comes from the QP that sent the report,
+ * and every one since was captured, so no report said that it listens no more.
+ */
+static bool listens_still(const struct observation *o, const struct member *m)
+{
+    const struct packet *p = o->p;
+    const struct events *e = o->e;
+    bool mld = be16(m->group->mgid + MGID_SIGNATURE) == MGID_SIGNATURE_IPV6;
+    return m->reported_qpn == p->ib.sqpn && m->group->interface == p->at.interface &&
+           endport_has_lid(m->endport, port_to_lid(p->src)) &&
+           m->reported_ended == m->endport->ended && m->endport->ended != ENDED_MAX &&
+           o->f->listening.silent_frame[mld] < m->reported_frame && e->has_sender_qp &&
+           e->sender_seen == SEEN_NEXT && !packet_is_corrupt(p) &&
+           sequence_is_whole_since(&e->sender_qp.sequence, m->reported_frame);
+}
+
+static void add_due(const struct observation *o, const struct member *m)
+{
+    struct listener *l = events_add_listener(o->e);
+    memcpy(l->mgid, m->group->mgid, MGID_SIZE);
+    l->member = member_has_asked(m) ? m : NULL;
+    l->port = m->endport;
+    l->reported_ns = m->reported_ns;
+    l->reported_on = m->reported_on;
+    l->frame = m->reported_frame;
+}
+
+void listeners_see_datagram(const struct observation *o)
+{
+    struct listening *all = &o->f->listening;
+    for (unsigned i = 0; i < all->n; i++) {
+        struct member *m = all->members[i];
+        if (m && is_settled(m))
+            all->members[i] = NULL;
+        else if (m && !m->pending && !m->refused && listens_still(o, m) &&
+                 is_overdue(o, m, LISTENER_JOIN_SECONDS)) {
+            add_due(o, m);
+            all->members[i] = NULL;
+        }
+    }
+    while (all->n && !all->members[all->n - 1])
+        all->n--;
+}
+
 static void learn_listener(const struct observation *o, const struct membership *listens,
                            struct endport *sender)
 {
@@ -88,10 +171,14 @@ static void learn_listener(const struct observation *o, const struct membership 
         m->reported_ns = m->stopped_frame = 0;
     l->reported_ns = m->reported_ns;
     l->reported_on = m->reported_on;
+    if (!corrupt && !listens->excludes)
+        m->reported_frame = 0;
     if (m->reported_ns || m->pending || corrupt)
         return;
     member_set_time(m, p);
     m->reported_ended = sender->ended;
+    if (listens->excludes && is_joined(o, sender, p->ib.dgid))
+        add_listening(o, m);
 }
 
 void learn_listeners(const struct observation *o, struct endport *sender)
@@ -102,8 +189,11 @@ void learn_listeners(const struct observation *o, struct endport *sender)
     bool sa = lid && lid == subnet_sa_lid(o->f->subnet, p->at.interface);
     struct membership_iter it;
     struct membership listens;
-    if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6) ||
-        !membership_begin(d->body, &it))
+    if (d->header != WIRE_OK || (d->encap.type != TYPE_IPV4 && d->encap.type != TYPE_IPV6))
+        return;
+    if (membership_is_old(d->body))
+        o->f->listening.silent_frame[d->encap.type == TYPE_IPV6] = p->at.frame;
+    if (!membership_begin(d->body, &it))
         return;
     while (membership_next(&it, &listens)) {
         if (listens.joins)
@@ -114,12 +204,6 @@ void learn_listeners(const struct observation *o, struct endport *sender)
 }
 
 /* ---- ports that should have left */
-
-static bool is_overdue(const struct observation *o, const struct member *m)
-{
-    return clocks_at_least(&o->f->facts.order.clocks, m->reported_on, m->reported_ns) >
-           LEAVE_SECONDS * NANOSECONDS;
-}
 
 static bool is_full_member(const struct observation *o, const struct member *like,
                            const struct group *g)
@@ -192,7 +276,7 @@ void listeners_see_mad(const struct observation *o)
         struct member *m = all->members[i];
         if (!m || m->group->interface != o->p->at.interface)
             continue;
-        if (!is_free(m, NULL) && !is_overdue(o, m))
+        if (!is_free(m, NULL) && !is_overdue(o, m, LEAVE_SECONDS))
             continue;
         const struct group *group = stays_in(o, m);
         if (group)

@@ -11,6 +11,9 @@
  */
 void learn_listeners(const struct observation *o, struct endport *sender);
 
+/* A datagram of a UD QP: which groups does it listen to still (struct listener)? After its QP. */
+void listeners_see_datagram(const struct observation *o);
+
 /*
  * A port left the broadcast, all-hosts or all-nodes group of its link: the interface may go down,
  * and should leave the others too.

@@ -347,6 +347,7 @@ static void learn_ud(const struct observation *o)
     if (!to_group)
         learn_stale_use(o);
     learn_qp(o, to_group);
+    listeners_see_datagram(o);
     learn_sa_interface(o);
 }
 

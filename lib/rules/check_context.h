@@ -149,6 +149,8 @@ bool check_scope(const struct check_context *s, const uint8_t *mgid, const struc
  * the group's parameters? (check_multicast.c)
  */
 void check_multicast(const struct check_context *s);
+/* A datagram: has its sender joined the groups that it listens to still (check_multicast.c)? */
+void check_listeners(const struct check_context *s);
 
 /*
  * A datagram to a multicast GID without IPoIB signature, or to the multicast QPN with a GID that is

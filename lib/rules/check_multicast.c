@@ -5,16 +5,12 @@
  */
 #include "rules/result.h"
 #include "rules/suspicions/group_traffic.h"
+#include "rules/suspicions/results.h"
+#include "rules/suspicions/suspicions.h"
 #include "wire/encap.h"
 #include "wire/ip.h"
 #include "wire/mgid.h"
 #include "wire/nanoseconds.h"
-
-/*
- * Time allowed between a listener's first report and the join as FullMember, which the kernel does
- * asynchronously.
- */
-enum { JOIN_SECONDS = 5 };
 
 static bool check_group_there(const struct check_context *s, const struct group *g,
                               const struct endport *sender)
@@ -274,7 +270,7 @@ static void note_forward(const struct check_context *s, const struct group *g, s
 static bool has_had_time(const struct check_context *s, const struct listener *l)
 {
     return l->reported_ns && clocks_at_least(&s->f->order.clocks, l->reported_on, l->reported_ns) >=
-                                 JOIN_SECONDS * NANOSECONDS;
+                                 LISTENER_JOIN_SECONDS * NANOSECONDS;
 }
 
 static void check_listener(const struct check_context *s, const struct listener *l,
@@ -291,17 +287,39 @@ static void check_listener(const struct check_context *s, const struct listener 
     if (!m || !m->join_state)
         set_no_member(&r, port, m);
     bool known = port && fact_is_known(s, r.facts[0]);
-    if (known && full)
+    if (known && full) {
+        suspicions_drop(s, r.rule, &r.about);
         report_pass_about(s->r, r.rule, &r.about);
-    else if (m && m->refused) /* the node must attempt the join (RFC 4391 §10) */
+    } else if (m && m->refused) /* the node must attempt the join (RFC 4391 §10) */
         report_inconclusive(s->r, r.rule, NULL, "the SA refused the port's last join");
-    else if (port && !full && has_had_time(s, l))
+    else if (port && !full && has_had_time(s, l)) {
+        suspicions_drop(s, r.rule, &r.about); /* the claim takes its place */
         report_result(s, &r);
-    else if (!known || !full)
+    } else if (!known || !full) {
+        if (known && m && m->frame)
+            suspect_result(s, &r, m->frame, true);
         report_inconclusive(s->r, r.rule, NULL,
                             known ? "the port may still join, or listen no more: it has not "
                                     "reported the group 5 seconds after its first report"
                                   : "the port's join was not captured");
+    }
+}
+
+/* The finding is about the report, and not about the packet that shows that it listens still. */
+static void check_due(const struct check_context *s, const struct listener *l)
+{
+    struct reporter reporter = *s->r;
+    struct check_context of = *s;
+    reporter.frame = l->frame;
+    of.r = &reporter;
+    check_listener(&of, l, l->port);
+}
+
+void check_listeners(const struct check_context *s)
+{
+    for (unsigned i = 0; i < s->e->listener_count; i++)
+        if (s->e->listeners[i].frame)
+            check_due(s, &s->e->listeners[i]);
 }
 
 void check_multicast(const struct check_context *s)
@@ -334,7 +352,8 @@ void check_multicast(const struct check_context *s)
     if (d->header == WIRE_OK && (type == TYPE_IPV4 || type == TYPE_IPV6))
         note_forward(s, g, d->body);
     for (unsigned i = 0; i < s->e->listener_count; i++)
-        check_listener(s, &s->e->listeners[i], sender);
+        if (!s->e->listeners[i].frame)
+            check_listener(s, &s->e->listeners[i], sender);
     if (!fails)
         suspect_group_traffic(s, g);
 }

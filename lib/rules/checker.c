@@ -334,6 +334,7 @@ static void check_ud_datagram(const struct check_context *s)
         check_multicast(s);
     else if (!multicast)
         check_unicast(s);
+    check_listeners(s);
     check_pkey_of_sender(s);
     if (multicast)
         check_ip_to_group(s);

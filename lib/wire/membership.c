@@ -39,16 +39,22 @@ static bool start_records(struct view v, uint8_t length, struct membership_iter 
     }
 }
 
-bool membership_in_ipv4(struct view v, struct membership_iter *it)
+static bool igmp_in_ipv4(struct view v, struct view *igmp)
 {
     if (view_has(v, 0, IPV4_SIZE) != WIRE_OK || v.p[0] >> 4 != 4)
         return false;
     uint32_t header = (v.p[0] & 0xfu) * 4, total = be16(v.p + IPV4_TOTAL_LENGTH);
-    if (header < IPV4_SIZE || total < header || v.p[IPV4_PROTOCOL] != PROTOCOL_IGMP)
+    if (header < IPV4_SIZE || total < header || v.p[IPV4_PROTOCOL] != PROTOCOL_IGMP ||
+        be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
         return false;
-    if (be16(v.p + IPV4_FRAGMENT) & IPV4_FRAGMENTED)
-        return false;
-    return start_records(view_sub(v, header, total - header), 4, it);
+    *igmp = view_sub(v, header, total - header);
+    return true;
+}
+
+bool membership_in_ipv4(struct view v, struct membership_iter *it)
+{
+    struct view igmp;
+    return igmp_in_ipv4(v, &igmp) && start_records(igmp, 4, it);
 }
 
 bool membership_in_ipv6(struct view v, struct membership_iter *it)
@@ -60,6 +66,18 @@ bool membership_in_ipv6(struct view v, struct membership_iter *it)
 bool membership_begin(struct view v, struct membership_iter *it)
 {
     return membership_in_ipv4(v, it) || membership_in_ipv6(v, it);
+}
+
+bool membership_is_old(struct view v)
+{
+    struct membership_iter it;
+    struct view m;
+    bool ipv4 = igmp_in_ipv4(v, &m);
+    if ((!ipv4 && !nd_in_ipv6(v, &m)) || m.cap < 1)
+        return false;
+    if (m.p[0] == (ipv4 ? IGMP_QUERY : MLD_QUERY))
+        return m.len <= (ipv4 ? IGMP_QUERY_V2_SIZE : MLD_QUERY_V1_SIZE);
+    return start_records(m, ipv4 ? 4 : 16, &it) && !it.records;
 }
 
 /*
@@ -103,6 +121,7 @@ static bool next_record(struct membership_iter *it, struct membership *m, bool *
         return false;
     }
     *says = record_says(p[RECORD_TYPE], sources, &m->joins);
+    m->excludes = p[RECORD_TYPE] == MODE_IS_EXCLUDE || p[RECORD_TYPE] == CHANGE_TO_EXCLUDE_MODE;
     m->group = p + RECORD_GROUP;
     it->next += size;
     return true;

@@ -9,10 +9,12 @@
 #include "wire/view.h"
 
 /* IGMP (RFC 2236 section 2, RFC 3376 section 4): offset in octets from the IGMP header */
+enum { IGMP_QUERY = 0x11, IGMP_QUERY_V2_SIZE = 8 }; /* IGMPv3: longer (RFC 3376 section 7.1) */
 enum { IGMP_V1_REPORT = 0x12, IGMP_V2_REPORT = 0x16, IGMP_V2_LEAVE = 0x17, IGMP_V3_REPORT = 0x22 };
 enum { IGMP_GROUP = 4 };
 
 /* MLD (RFC 2710 section 3, RFC 3810 section 5): offset in octets from the ICMPv6 header */
+enum { MLD_QUERY = 130, MLD_QUERY_V1_SIZE = 24 }; /* MLDv2: longer (RFC 3810 section 8.1) */
 enum { MLD_V1_REPORT = 131, MLD_V1_DONE = 132, MLD_V2_REPORT = 143 };
 enum { MLD_GROUP = 8 };
 
@@ -35,6 +37,7 @@ struct membership {
     const uint8_t *group; /* the IP group; points into the packet */
     uint8_t length;       /* its bytes: 4 or 16 */
     bool joins;           /* the host listens to at least one source; false: it no longer listens */
+    bool excludes;        /* to all sources but listed ones: EXCLUDE mode of IGMPv3 or MLDv2 */
 };
 
 struct membership_iter {
@@ -55,6 +58,13 @@ bool membership_in_ipv4(struct view v, struct membership_iter *it);
 bool membership_in_ipv6(struct view v, struct membership_iter *it);
 /* IPv4 or IPv6, by the version in the IP header. */
 bool membership_begin(struct view v, struct membership_iter *it);
+
+/*
+ * A query, report or end of IGMPv1, IGMPv2 or MLDv1: a host that heard it may stop to listen
+ * without a message (RFC 2236 section 6, RFC 2710 section 5). The IP datagram as for
+ * membership_begin().
+ */
+bool membership_is_old(struct view v);
 
 /*
  * Get the next group. Records that show neither (BLOCK_OLD_SOURCES, ALLOW_NEW_SOURCES without

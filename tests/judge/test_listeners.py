@@ -16,7 +16,7 @@ from frames.messages import (
     solicited_node,
 )
 from frames.subnet import FromStart, Host
-from support import findings
+from support import check, findings
 
 RECEIVER, JOIN = "rfc4391.10.receiver-fullmember", "rfc4391.10.join-before-send"
 LEAVE = "rfc4391.10.leave"
@@ -102,6 +102,138 @@ def test_one_report_is_inconclusive(group):
     report(s, a, group)
     assert ends(s, a, b) == set()
     assert findings.counts(s.pcap())[RECEIVER].inconclusive == 1
+
+
+OLD = {IPV4: "224.0.0.1", IPV6: "ff02::1"}
+
+
+def query_of_the_old_version(s, host, group):
+    """A general query of IGMPv2 or MLDv1 (RFC 2236 2, RFC 2710 3)."""
+    body = ib.u8(0x11) + ib.u8(100) + bytes(2) + bytes(4)
+    body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+    ipv4 = ib.encap(0x0800, ib.ipv4(host.ip, OLD[IPV4], 2, body, ttl=1))
+    mld = nd(host, OLD[IPV6], ib.u8(130) + bytes(3) + ib.u16(10000) + bytes(2) + bytes(16))
+    s.ud(host, mgid(s, OLD[group]), ipv4 if group == IPV4 else mld)
+
+
+def listens(s, a, group, state):
+    """a joins the group in this state, if any, and reports it once."""
+    if state:
+        s.join(a, mgid(s, group), state)
+    report(s, a, group, seconds=1)
+
+
+@BOTH
+@pytest.mark.parametrize("state", [None, SEND_ONLY, 8], ids=["none", "non", "full"])
+def test_one_report_and_a_later_datagram(group, state):
+    """The port's next datagram shows that it has not said since that it listens no more."""
+    s, a, b = listener(group)
+    listens(s, a, group, state)
+    s.wait(5)
+    s.meet(a, b)
+    assert ends(s, a, b) == {RECEIVER}
+
+
+def too_soon(s, a, b, group):
+    s.wait(4.5)
+    s.meet(a, b)
+    s.wait(4)
+
+
+def stops(s, a, b, group):
+    s.wait(1)
+    s.ud(a, mgid(s, ROUTERS[group]), {IPV4: igmp3_leave, IPV6: mld2_leave}[group](a, group))
+    s.wait(6)
+    s.meet(a, b)
+
+
+def stops_in_a_lost_datagram(s, a, b, group):
+    stops(s, a, b, group)
+    del s.records[-5]
+
+
+def is_brought_up_again(s, a, b, group):
+    s.wait(6)
+    bring_up(s, a)
+    s.up(a)
+    s.meet(a, b)
+
+
+def joins(s, a, b, group):
+    s.join(a, mgid(s, group))
+    s.wait(6)
+    s.meet(a, b)
+
+
+def may_stop_silently(s, a, b, group):
+    """RFC 2236 section 6, RFC 2710 section 5: only the last one that reported must say so."""
+    query_of_the_old_version(s, b, group)
+    s.wait(6)
+    s.meet(a, b)
+
+
+def reports_a_source(s, a, b, group):
+    """It goes on with a source, and may stop with BLOCK_OLD_SOURCES."""
+    one = a.ip if group == IPV4 else a.ll
+    record = ib.u8(3) + bytes(1) + ib.u16(1)
+    if group == IPV4:
+        body = ib.u8(0x22) + bytes(5) + ib.u16(1) + record + ib.ip4(group) + ib.ip4(one)
+        body = body[:2] + ib.u16(ib.inet_checksum(body)) + body[4:]
+        message = ib.encap(0x0800, ib.ipv4(a.ip, ROUTERS[group], 2, body, ttl=1))
+    else:
+        body = ib.u8(143) + bytes(5) + ib.u16(1) + record + ib.ip6(group) + ib.ip6(one)
+        message = nd(a, ROUTERS[group], body)
+    s.ud(a, mgid(s, ROUTERS[group]), message)
+    s.wait(6)
+    s.meet(a, b)
+
+
+@BOTH
+def test_one_report_to_a_group_that_it_has_not_joined(group):
+    """Its MGID may be wrong, and so that which is made from it."""
+    s, a, b = listener(group)
+    s.leave(a, mgid(s, ROUTERS[group]))
+    listens(s, a, group, None)
+    s.wait(5)
+    s.meet(a, b)
+    assert ends(s, a, b) == {JOIN}
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "then",
+    [too_soon, stops, stops_in_a_lost_datagram, is_brought_up_again, joins, may_stop_silently,
+     reports_a_source],
+)  # fmt: skip
+def test_one_report_and_no_proof_that_it_listens_still(then, group):
+    s, a, b = listener(group)
+    listens(s, a, group, SEND_ONLY)
+    then(s, a, b, group)
+    assert RECEIVER not in ends(s, a, b)
+
+
+@BOTH
+@pytest.mark.parametrize("seconds, expected", [(4, 0), (6, 1)])
+def test_one_report_and_no_later_datagram_is_suspected(group, seconds, expected, tmp_path):
+    s, a, b = listener(group)
+    listens(s, a, group, SEND_ONLY)
+    s.wait(seconds - 1)
+    assert ends(s, a, b) == set()
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    assert [rule for rule, *_ in check.suspicions(path)] == [RECEIVER] * expected
+
+
+@BOTH
+@pytest.mark.parametrize("then", [stops, joins])
+def test_a_listener_that_stops_or_joins_is_not_suspected(then, group, tmp_path):
+    s, a, b = listener(group)
+    listens(s, a, group, SEND_ONLY)
+    then(s, a, b, group)
+    ends(s, a, b)
+    path = tmp_path / "capture.pcap"
+    path.write_bytes(s.pcap())
+    assert check.suspicions(path) == []
 
 
 @BOTH

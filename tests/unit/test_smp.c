@@ -327,9 +327,12 @@ static void real_reports(void **state)
     assert_int_equal(m.length, 4);
     assert_ptr_equal(m.group, igmp3 + 36);
     assert_true(m.joins);
+    assert_true(m.excludes);
     assert_false(membership_next(&it, &m));
     assert_int_equal(it.end, WIRE_OK);
     assert_false(membership_next(&it, &m));
+    assert_false(membership_is_old(whole(igmp3, sizeof igmp3)));
+    assert_false(membership_is_old(whole(mld2, sizeof mld2)));
 
     memcpy(p, igmp3, sizeof p);
     p[32] = 3; /* frame 96: it leaves the group */
@@ -390,6 +393,8 @@ static void reports_of_one_group(void **state)
     for (size_t i = 0; i < sizeof igmp / sizeof *igmp; i++) {
         uint8_t p[28] = {0x45, 0, 0, 28, [9] = 2, [20] = igmp[i].type, [24] = 239, 9, 8, 7};
         assert_int_equal(membership_begin(whole(p, sizeof p), &it), igmp[i].report);
+        assert_int_equal(membership_is_old(whole(p, sizeof p)),
+                         igmp[i].report || igmp[i].type == 0x11);
         if (!igmp[i].report)
             continue;
         assert_true(membership_next(&it, &m));
@@ -409,6 +414,8 @@ static void reports_of_one_group(void **state)
     for (size_t i = 0; i < sizeof mld / sizeof *mld; i++) {
         uint8_t p[64] = {0x60, [5] = 24, 58, [40] = mld[i].type, [48] = 0xff, 0x15, [63] = 9};
         assert_int_equal(membership_begin(whole(p, sizeof p), &it), mld[i].report);
+        assert_int_equal(membership_is_old(whole(p, sizeof p)),
+                         mld[i].report || mld[i].type == 130);
         if (!mld[i].report)
             continue;
         assert_true(membership_next(&it, &m));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "wire/nanoseconds.h"
+
 /* Most suspicions that wait for the end of the capture. */
 enum { SUSPICIONS_MAX = 256 };
 
@@ -385,6 +387,18 @@ static bool has_joined_or_left(const struct check_context *s, const struct suspi
     return !m || m->pending || (m->frame > one->other_frame && (!m->refused || m->join_state));
 }
 
+/* A listener: does it listen no more, or has it not had its time to join as FullMember? */
+static bool may_still_join(const struct check_context *s, const struct suspicion *one)
+{
+    const struct group *g = groups_find(s->f->groups, one->interface, mgid_of(one));
+    const struct endport *port = endports_by_gid(s->f->endports, one->interface, one->sgid);
+    const struct member *m = g && port ? groups_member(s->f->groups, g, port) : NULL;
+    return one->rule == R_RFC4391_10_RECEIVER_FULLMEMBER &&
+           (!m || !m->reported_ns || m->stopped_frame ||
+            clocks_at_least(&s->f->order.clocks, m->reported_on, m->reported_ns) <
+                LISTENER_JOIN_SECONDS * NANOSECONDS);
+}
+
 /* Is the group there, or may it be? */
 static bool may_exist(const struct group *g, const struct suspicion *one)
 {
@@ -491,6 +505,9 @@ static bool is_result_explained(const struct check_context *s, const struct susp
     case FACT_REQUEST:
     case FACT_CROSSING:
         return false;
+    case FACT_MEMBERSHIP:
+    case FACT_NO_MEMBERSHIP:
+        return has_joined_or_left(s, one) || may_still_join(s, one);
     default:
         return has_joined_or_left(s, one);
     }
