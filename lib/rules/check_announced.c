@@ -130,6 +130,18 @@ static void check_ud_qp(const struct check_context *s, const uint8_t *p, enum wh
 }
 
 /*
+ * Does the sending QP go on, although the port has announced its IP address with another QPN since?
+ * A restarted interface would not.
+ */
+static bool goes_on_without_address(const struct check_context *s, const struct endport *port)
+{
+    const struct neighbour *last = suspected_holder(s, port);
+    const struct neighbour *before = last ? neighbour_replaced(last) : NULL;
+    return before && (before->lladdr[LLADDR_FLAGS] & LLADDR_FLAGS_CONNECTED) &&
+           be24(before->lladdr + LLADDR_QPN) == s->p->ib.sqpn;
+}
+
+/*
  * The same for any datagram from the IP address that an interface in connected mode announced: an
  * IPoIB-CM interface has one UD QP. Another QPN that the port announced is another interface's,
  * which may have the same IP address.
@@ -153,6 +165,9 @@ void check_source_qp(const struct check_context *s)
                              .describe = describe_qpn,
                              .facts = {{FACT_NEIGHBOUR, .port = port, .neighbour = own}},
                              .dropped = READ_UD_QPNS}; /* the port did not announce the QPN */
+    if ((r.value == r.wanted || source_is_link_local(&source)) && goes_on_without_address(s, port))
+        report_inconclusive(s->r, r.rule, r.unknown_at,
+                            "another interface of the port may have taken over an IP address");
     if (r.value == r.wanted)
         return;
     if (n && endport_announced(port, s->p->ib.pkey, s->p->ib.sqpn) == ANNOUNCED_ANOTHER)

@@ -171,6 +171,18 @@ def test_a_second_interface_with_the_same_ip_address(tmp_path):
     assert suspicions(s, tmp_path) == []
 
 
+def test_a_first_qp_that_goes_on_without_its_address(tmp_path):
+    """A second QP has announced the IP address: of the same interface, or of another one."""
+    for goes_on in (False, True):
+        s, a, b, _ = connected()
+        s.arp_request(a.also(qpn=WRONG), b.ip)
+        if goes_on:
+            s.ud(a, b, ping6(a, b))
+        counts = findings.counts(s.pcap())
+        assert ONE_QP in counts and counts[ONE_QP].inconclusive == goes_on
+        assert suspicions(s, tmp_path) == []
+
+
 SAME_IP = "unless another interface of the port has the same IP address, in a packet that was not captured"
 
 
