@@ -38,6 +38,7 @@ struct flow {
     uint32_t whole : 1;
     /* messages that looked like IPoIB, with consecutive PSNs; up to FLOW_RECOGNISED */
     uint32_t consecutive : 2;
+    uint32_t several : 1;      /* FLOW_LIKELY of these came before the end of the connection */
     uint32_t acknowledged : 1; /* the packet with the highest PSN was, with all before it */
 };
 

@@ -131,6 +131,11 @@ bool flow_is_next(const struct flow *f, uint32_t psn)
     return own->whole && sequence_is_next(&own->sequence, psn);
 }
 
+bool flow_goes_on(const struct flow *f, uint32_t psn)
+{
+    return flow_is_next(f, psn) && flow_with_psn(f)->consecutive >= FLOW_LIKELY;
+}
+
 void flow_sees(struct flow *f, uint32_t psn, bool looks, uint32_t frame)
 {
     if (flow_with_psn(f)->sequence.known && !flow_continues(f, psn)) {

@@ -263,12 +263,14 @@ static bool may_have_qps(const struct connection *c)
 /*
  * Is the data the connection's, whatever its contents? After a pause, a later connection whose
  * set-up was not captured may have the QPs. Its PSNs start anywhere in 24 bits (IBA 9.7.2): one of
- * 32 starts near the last PSN, but hardly any with the next one (next: flow_is_next()).
+ * 32 starts near the last PSN, but hardly any with the next one (flow_goes_on()). An
+ * implementation may always start with the same: then it has the next one if as many of its
+ * messages were missed as the earlier connection sent, so these must be several (FLOW_LIKELY).
  */
-static bool is_owned(const struct fabric *f, const struct connection *c, bool next)
+static bool is_owned(const struct fabric *f, const struct connection *c, bool goes_on)
 {
     bool sure = f->facts.records_are_current || connection_has_qps(c, &f->facts.order.clocks);
-    return sure ? !connection_is_over(c) : next && may_have_qps(c);
+    return sure ? !connection_is_over(c) : goes_on && may_have_qps(c);
 }
 
 /* A whole ARP message with IPoIB's addresses. */
@@ -440,6 +442,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
         return;
     }
     bool next = flow_is_next(flow, ib->psn), acknowledged = flow_is_acknowledged(flow);
+    bool goes_on = flow_goes_on(flow, ib->psn);
     bool was_ours = flow->connection && connection_is_ipoib(flow->connection);
     if (send && is_first_data(flow))
         responder_may_send(f, flow->connection);
@@ -452,11 +455,11 @@ static void classify_connected(struct fabric *f, struct packet *p)
     v->connection = flow->connection;
     v->to_requester = flow->to_requester;
     v->is_released = was_ours && !flow->connection;
-    if (looks && next && is_ended(flow) && !packet_is_corrupt(p))
+    if (looks && next && is_ended(flow) && flow->several && !packet_is_corrupt(p))
         connection_sent_after_end(flow->connection, !flow->to_requester, acknowledged,
                                   &f->facts.order.clocks);
     bool ipoib = v->connection && connection_is_ipoib(v->connection);
-    bool ours = ipoib && is_owned(f, v->connection, next);
+    bool ours = ipoib && is_owned(f, v->connection, goes_on);
     bool begins = ours || looks || is_likely(p, flow, next);
     bool by_flow = !begins && is_by_flow(p, flow, next);
     if (v->connection && !ipoib)
@@ -470,6 +473,7 @@ static void classify_connected(struct fabric *f, struct packet *p)
     unsigned before = flow->consecutive;
     if (!packet_is_corrupt(p))
         count_consecutive(flow, ib, looks, next);
+    flow->several |= flow->consecutive >= FLOW_LIKELY && !is_ended(flow);
     v->is_recognised = !flow->connection && before < FLOW_LIKELY &&
                        flow->consecutive >= FLOW_LIKELY;
     if (looks && !ours && !flow->looked_ipoib && !packet_is_corrupt(p))

@@ -128,6 +128,8 @@ struct flow *connections_flow(struct connections *c, const struct port *dst, uin
  * looked like IPoIB?
  */
 bool flow_is_next(const struct flow *f, uint32_t psn);
+/* The same, after several messages that looked like IPoIB (FLOW_LIKELY). */
+bool flow_goes_on(const struct flow *f, uint32_t psn);
 /*
  * The QP receives a SEND packet. If its PSN is far from that of the packet before, the QP belongs
  * to another connection, whose set-up was not captured: the flow forgets its own. looks: the packet

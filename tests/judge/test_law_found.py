@@ -24,6 +24,21 @@ FOUND = [
         "keep 25,32-38; CRCs inverted 1-12,14,16,18,20,22,24,26-41; double 2 0",
     ),
     (
+        "data of another protocol with the next PSN after the only message of a connection",
+        "unusual/other_protocol_has_the_queue_pairs_of_an_ended_connection",
+        "keep 43-44,46,57",
+    ),
+    (
+        "a later connection with the next PSN after the only message before the end",
+        "unusual/ids_and_queue_pairs_are_reused",
+        "keep 43-44,48-51,57-58,66",
+    ),
+    (
+        "the SA's response to the leave of a FullMember whose join was not captured",
+        "unusual/leaves_one_join_state_with_an_echo",
+        "keep 13,15,17,19-20,44-46,48",
+    ),
+    (
         "a later connection of the sender, whose REP was not captured",
         "counterpart/the_same_its_rep_was_not_captured",
         "keep 131-133,138,143-144,146-149,151",

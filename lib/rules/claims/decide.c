@@ -187,7 +187,9 @@ void claims_decide_sa(const struct check_context *s)
             order_is_uncertain(&s->f->order, f->frame))
             continue;
         f->sa_is_complete = q && sa_sequence_is_whole_since(q, f->since);
-        if (is_complete(f) || claim_is_decided_by_sa(f) || !f->sa_is_complete)
+        /* before a response to the port, its request must have been captured */
+        bool alone = claim_is_decided_by_sa(f) && !endport_has_lid(f->port, port_to_lid(s->p->dst));
+        if (is_complete(f) || alone || !f->sa_is_complete)
             end_claim(s, f, settled_by_sa(s, f));
     }
 }

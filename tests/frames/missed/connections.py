@@ -224,12 +224,18 @@ def migrates(w, name, qp, private_data=b""):
     w.mad(name + ".apr", B, A, ib.cm_apr(w.tid, *RC_IDS[::-1]))
 
 
+def two_pings(w):
+    """As many show that data with the next PSN is the connection's."""
+    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    w.data("first.again", A, B, RC_QPS[1], 0x201, ping(A, B))
+
+
 def migrates_later(psn, payload=LIKE_IPV4):
     """The first connection has an alternate path. The payload is sent on it, with this PSN."""
     w = joined()
     w.set_up("first", A, B, RC_IDS, RC_QPS)
     migrates(w, "first", RC_QPS[1])
-    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    two_pings(w)
     w.now += 60 * 10**9
     send(w, "late", True, RC_QPS[1], psn, payload)
     return w
@@ -240,10 +246,10 @@ def other_queue_pairs(lap_qp):
     not captured, and it has an alternate path. Another connection has the first one's QP."""
     w = joined()
     w.set_up("first", A, B, RC_IDS, RC_QPS)
-    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    two_pings(w)
     w.now += 60 * 10**9
     migrates(w, "later", lap_qp)
-    send(w, "late", True, RC_QPS[1], 0x201, LIKE_IPV4)
+    send(w, "late", True, RC_QPS[1], 0x202, LIKE_IPV4)
     return w
 
 
@@ -255,7 +261,7 @@ def other_data(psn, ended=False, seconds=60, payload=LIKE_IPV4):
     of the first connection were captured."""
     w = joined()
     w.set_up("first", A, B, RC_IDS, RC_QPS)
-    w.data("first.ping", A, B, RC_QPS[1], 0x200, ping(A, B))
+    two_pings(w)
     if ended:
         w.end("first", A, B, RC_IDS, RC_QPS)
     w.now += seconds * 10**9
@@ -472,7 +478,7 @@ OTHER_CONNECTIONS = [
         Case(f"{what} PSN on an alternate path", CONFORMS, by(migrates_later, psn))
         for what, psn in (("far", 0x900000), ("near", 0x20A))
     ],
-    Case("wrong Type on an alternate path", exactly(("late", TYPE)), by(migrates_later, 0x201)),
+    Case("wrong Type on an alternate path", exactly(("late", TYPE)), by(migrates_later, 0x202)),
     Case("alternate path of a later connection", CONFORMS, by(other_queue_pairs, 0x404)),
     Case(
         "alternate path of the connection",
@@ -483,12 +489,12 @@ OTHER_CONNECTIONS = [
         Case(f"near PSN after a pause, {what}", CONFORMS, by(other_data, 0x20A, ended))
         for what, ended in (("not ended", False), ("ended", True))
     ],
-    Case("next PSN after a pause", ITS_TYPE, by(other_data, 0x201)),
-    Case("no header, next PSN after a pause", ITS_HEADER, by(no_header, 0x201)),
+    Case("next PSN after a pause", ITS_TYPE, by(other_data, 0x202)),
+    Case("no header, next PSN after a pause", ITS_HEADER, by(no_header, 0x202)),
     Case("no header, near PSN after a pause", CONFORMS, by(no_header, 0x20A)),
-    Case("no header, next PSN after the end", CONFORMS, by(no_header, 0x201, ended=True)),
+    Case("no header, next PSN after the end", CONFORMS, by(no_header, 0x202, ended=True)),
     Case("near PSN on an unknown connection", CONFORMS, by(other_data, 0x20A), lost=SET_UP),
-    Case("next PSN on an unknown connection", ITS_TYPE, by(other_data, 0x201), lost=SET_UP),
+    Case("next PSN on an unknown connection", ITS_TYPE, by(other_data, 0x202), lost=SET_UP),
 ]
 
 CASES = [*CROSSING_REQUESTS, *ENDED_BY_THE_RECEIVER, *REPEATED_REP, *OTHER_CONNECTIONS]

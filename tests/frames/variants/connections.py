@@ -281,12 +281,18 @@ for sender in ("requester", "responder"):
 
 
 def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False, start=1):
-    """After the sender's DREQ and the DREP: messages with new PSNs, the first 1 s later (start). peer:
+    """After several messages, the sender's DREQ and the DREP: messages with new PSNs, the first 1 s
+    later (start). peer:
     its peer has ended the connection. acknowledged: each, and all data before the DREQ (RC)."""
     like, after = f"{mode}.{'ping' if sender == 'requester' else 'pong'}", "uc.drep"
     newest = max(p["psn"] for p in w.packets.values() if p["destqp"] == w[like]["destqp"])
     if (sender == "responder") != peer:
         end_by_responder(w, mode)
+    last = max((n for n in w.order if w[n]["destqp"] == w[like]["destqp"]), key=w.order.index)
+    newest += 1
+    p = w[like].copy()
+    p["psn"] = newest
+    w.insert(last, "early", p)
     if acknowledged:
         acknowledge(w, after, "early.ack", mode, sender, newest)
         after = "early.ack"
