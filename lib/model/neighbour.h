@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "wire/ib.h"
+#include "wire/ip.h"
 #include "wire/lladdr.h"
 
 struct ip {
@@ -36,10 +37,10 @@ static inline bool ip_is_unspecified(const struct ip *ip)
     return memcmp(ip->bytes, zero, sizeof zero) == 0;
 }
 
-/* fe80::/10: each interface of a port may have the same one. */
+/* Each interface of a port may have the same link-local IPv6 address. */
 static inline bool source_is_link_local(const struct ip *ip)
 {
-    return ip->length == 16 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+    return ip->length == IPV6_ADDRESS_SIZE && ipv6_is_link_local(ip->bytes);
 }
 
 /* 32 bits instead of the address, for a comparison; never 0. */
