@@ -282,8 +282,8 @@ for sender in ("requester", "responder"):
 
 def go_on(w, mode, sender, step, peer=False, messages=3, acknowledged=False, start=1):
     """After several messages, the sender's DREQ and the DREP: messages with new PSNs, the first 1 s
-    later (start). peer:
-    its peer has ended the connection. acknowledged: each, and all data before the DREQ (RC)."""
+    later (start). peer: its peer has ended the connection. acknowledged: each, and all data before
+    the DREQ (RC)."""
     like, after = f"{mode}.{'ping' if sender == 'requester' else 'pong'}", "uc.drep"
     newest = max(p["psn"] for p in w.packets.values() if p["destqp"] == w[like]["destqp"])
     if (sender == "responder") != peer:
